@@ -1,0 +1,55 @@
+# `make up` and `make test` are the two commands a fresh machine needs (Python 3.11, git, make).
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.DEFAULT_GOAL := help
+.PHONY: help up install test check lint types e2e bench lock wheel clean
+
+help:  ## this list
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(VENV)/run.stamp: locks/run.txt pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "bead: installing locked dependencies into $(VENV) ..."
+	@$(PIP) install --require-hashes -r locks/run.txt
+	@$(PIP) install --require-hashes -r locks/build.txt
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/dev.stamp: locks/dev.txt $(VENV)/run.stamp
+	@echo "bead: installing locked test tools into $(VENV) ..."
+	@$(PIP) install --require-hashes -r locks/dev.txt
+	@touch $@
+
+install: $(VENV)/run.stamp  ## locked environment in .venv
+
+up: install  ## install, start bead in this terminal, print how to connect a harness
+	@$(BIN)/bead up
+
+test: $(VENV)/dev.stamp  ## lint, types, and every fast test (under 3 minutes)
+	@$(BIN)/ruff format --check -q . && $(BIN)/ruff check -q .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/pytest -q -m "not e2e and not harness and not docker"
+
+e2e: $(VENV)/dev.stamp  ## the real stack, real Claude Code, containers (what .ci/run adds)
+	@$(BIN)/pytest -q -m "e2e or harness or docker"
+
+bench: $(VENV)/dev.stamp  ## the proxy against direct and a bare passthrough
+	@$(BIN)/bead bench proxy
+
+COMPILE := $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-annotate \
+	   --no-emit-index-url --no-emit-find-links --python-version 3.11
+
+lock: $(VENV)/dev.stamp  ## re-resolve locks/ from pyproject.toml
+	@$(COMPILE) pyproject.toml -o locks/run.txt
+	@$(COMPILE) pyproject.toml --group dev -o locks/dev.txt
+	@$(COMPILE) --group build -o locks/build.txt
+
+wheel: $(VENV)/dev.stamp  ## the wheel that the container image installs
+	@$(BIN)/python -m pip wheel -q --no-deps --no-build-isolation -w dist .
+
+clean:  ## remove the environment and build leftovers
+	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

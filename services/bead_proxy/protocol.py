@@ -1,0 +1,152 @@
+"""What a protocol module tells the pipeline about one request, whatever the provider.
+
+Pure. `bead_proxy.anthropic` reads Messages bodies into these; `bead_proxy.memory` decides with them; nothing here
+knows a provider's field names. Offsets are byte offsets into the body as it came.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple, Protocol
+
+from bead.recall import Cue
+
+
+class Unreadable(ValueError):
+    """The body cannot be read safely; it is forwarded as it came. The text is a reason for counters, never content."""
+
+
+class Insertion(NamedTuple):
+    """Bytes to add before `offset`."""
+
+    offset: int
+    data: bytes
+
+
+class Shape(StrEnum):
+    """How the value that takes a block is written."""
+
+    ARRAY = "array"
+    EMPTY_ARRAY = "empty array"
+    STRING = "string"
+    ABSENT = "absent"
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """Where text can be added: `start` and `end` of the value (for ABSENT: just after the body's `{`)."""
+
+    shape: Shape
+    start: int
+    end: int
+    field: bytes = b""
+    """Name of the field to create where it is absent."""
+
+    def insertions(self, text: str) -> tuple[Insertion, ...]:
+        """Add one text block with `text` after what is there; taking the bytes out again gives the original."""
+        block = b'{"type":"text","text":' + json.dumps(text, ensure_ascii=False).encode() + b"}"
+        match self.shape:
+            case Shape.ARRAY:
+                return (Insertion(self.end - 1, b"," + block),)
+            case Shape.EMPTY_ARRAY:
+                return (Insertion(self.end - 1, block),)
+            case Shape.STRING:
+                # A string equals one text block (HARNESSES 3.2): harnesses turn one into the other between turns, so
+                # the block must come out the same either way.
+                return (Insertion(self.start, b'[{"type":"text","text":'), Insertion(self.end, b"}," + block + b"]"))
+            case Shape.ABSENT:
+                return (Insertion(self.start, b'"' + self.field + b'":[' + block + b"],"),)
+
+
+@dataclass(frozen=True, slots=True)
+class UserMessage:
+    """A user message that holds the person's words or answers a tool; others get no position."""
+
+    parts: tuple[str, ...]
+    """What `bead.conversations.roll` hashes: normalised human texts and tool-use ids, in order."""
+    human_text: str
+    """The person's own words; empty when there are none."""
+    anchor: Anchor
+
+    def __repr__(self) -> str:
+        return f"UserMessage(parts={len(self.parts)}, characters={len(self.human_text)})"
+
+
+class SideRequest(StrEnum):
+    """A request that is not a step of the conversation: nothing new is injected and nothing captured (D5)."""
+
+    TITLE = "title"
+    COMPACTION = "compaction"
+    MEMORY_AGENT = "memory agent"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One request for a model's answer."""
+
+    model: str
+    stream: bool
+    directory: str | None
+    """Working directory that the harness reports."""
+    session: str | None
+    """Session id found in the body."""
+    side: SideRequest | None
+    system: Anchor
+    users: tuple[UserMessage, ...]
+    """Oldest first."""
+    newest_is_user: bool
+    """Whether nothing of the model's follows the last of `users`: only then may a new block go there."""
+    cues: tuple[Cue, ...]
+    """What recall looks at: the newest user message and the assistant's message before it."""
+    turn_text: str
+    """The newest user message as the raw log keeps it: the person's words whole, tool results labelled and cut."""
+
+    def __repr__(self) -> str:
+        return f"ModelRequest(model={self.model!r}, users={len(self.users)}, side={self.side!r})"
+
+
+class Usage(NamedTuple):
+    """The provider's own numbers, in tokens."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The model's answer as the raw log keeps it."""
+
+    text: str
+    complete: bool
+    usage: Usage
+
+    def __repr__(self) -> str:
+        return f"Reply(characters={len(self.text)}, complete={self.complete}, usage={self.usage})"
+
+
+class ReplyReader(Protocol):
+    """Assembles a reply from the bytes that pass by, whatever their borders."""
+
+    def feed(self, chunk: bytes) -> None:
+        """See the next bytes of the response body. Never raises."""
+        ...
+
+    def close(self) -> Reply:
+        """What the bytes so far amount to."""
+        ...
+
+
+def splice(body: bytes, insertions: Iterable[Insertion]) -> bytes:
+    """`body` with every insertion, in order of offset; several at one offset keep their order."""
+    view = memoryview(body)
+    parts: list[bytes | memoryview] = []
+    at = 0
+    for offset, data in sorted(insertions, key=lambda insertion: insertion.offset):
+        parts += (view[at:offset], data)
+        at = offset
+    parts.append(view[at:])
+    return b"".join(parts)

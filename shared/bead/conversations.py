@@ -1,0 +1,62 @@
+"""Conversations: blocks that bead inserted, and where they go again (D6, I9).
+
+A *position* is the rolling hash of the normalised human texts and tool-use ids up to one message; `roll` is its only
+definition, so the proxy that inserts and the store that keeps can never disagree. Pure.
+"""
+
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from hashlib import blake2b
+
+import msgspec
+
+POSITION_BYTES = 16
+
+
+class BlockKind(StrEnum):
+    """Where a block sits: at the end of the system part, or at the end of a user message."""
+
+    PINNED = "pinned"
+    RECALL = "recall"
+
+
+class Block(msgspec.Struct, frozen=True):
+    """Text that was inserted at `position`, byte for byte. Empty text records "decided: nothing here"."""
+
+    position: str
+    kind: BlockKind
+    text: str
+    fact_uids: tuple[str, ...] = ()
+    excerpt_ids: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:  # the text is memory and must not reach a traceback
+        return f"Block(position={self.position!r}, kind={self.kind!r}, facts={len(self.fact_uids)})"
+
+
+class Conversation(msgspec.Struct, frozen=True):
+    """One session's thread with its blocks; `generation` rises with every forget that touches it."""
+
+    id: str
+    """`<session>-<thread>`, also its file name."""
+    generation: int
+    blocks: tuple[Block, ...] = ()
+
+
+def roll(owner: str, project: str, messages: Iterable[Iterable[str]]) -> Iterator[str]:
+    """The position after each message; a message is its normalised human texts and tool-use ids, in order.
+
+    FROZEN: stored blocks are found by these values. Parts are length-prefixed, so no two lists share a position.
+    """
+    state = _digest(b"bead position 1", owner, project)
+    for parts in messages:
+        state = _digest(state, *parts)
+        yield state.hex()
+
+
+def _digest(state: bytes, *parts: str) -> bytes:
+    digest = blake2b(state, digest_size=POSITION_BYTES)
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8, "big"))
+        digest.update(data)
+    return digest.digest()

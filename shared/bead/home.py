@@ -1,0 +1,70 @@
+"""Where things lie below the home (BEAD_HOME). Names only: `bead_store.home` makes and checks them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Home:
+    """Paths of one home; see DESIGN section 3 in `services/README.md`."""
+
+    root: Path
+
+    @property
+    def config(self) -> Path:
+        """Settings a person edits."""
+        return self.root / "config.yaml"
+
+    @property
+    def runtime(self) -> Path:
+        """Who runs now: ports and pid of `bead up`."""
+        return self.root / "runtime.json"
+
+    @property
+    def lock(self) -> Path:
+        """flock of the one store that may write."""
+        return self.root / ".lock"
+
+    @property
+    def home_id(self) -> Path:
+        """Random name of this home, told by every health answer."""
+        return self.root / "home-id"
+
+    @property
+    def index_db(self) -> Path:
+        """The derived index; delete it at any time."""
+        return self.root / "index.db"
+
+    @property
+    def audit_log(self) -> Path:
+        """Hash-chained list of what happened, without values."""
+        return self.root / "audit.log"
+
+    @property
+    def facts(self) -> Path:
+        """One directory a key, one file a version."""
+        return self.root / "store" / "facts"
+
+    @property
+    def raw(self) -> Path:
+        """One file a session."""
+        return self.root / "store" / "raw"
+
+    @property
+    def queue(self) -> Path:
+        """Items that wait for a person."""
+        return self.root / "store" / "queue"
+
+    @property
+    def projects(self) -> Path:
+        """Identities, scope names, known directories."""
+        return self.root / "store" / "projects.yaml"
+
+    @property
+    def sessions(self) -> Path:
+        """Conversation state: what was inserted where."""
+        return self.root / "sessions"
+
+    def token(self, name: str) -> Path:
+        """A secret of this home: `bus`, `admin` or `proxy`."""
+        return self.root / "tokens" / name

@@ -1,0 +1,53 @@
+"""What recall takes and gives: cues by source in, selected facts with reasons out (D7, D8).
+
+Pure. Choosing is `bead_index.selection`; putting the choice into a request is the proxy's.
+"""
+
+from enum import StrEnum
+
+import msgspec
+
+
+class CueSource(StrEnum):
+    """Whose words a cue is made of; sources weigh differently."""
+
+    PERSON = "person"
+    ASSISTANT = "assistant"
+    TOOL_INPUT = "tool_input"
+    TOOL_OUTPUT = "tool_output"
+
+
+class Cue(msgspec.Struct, frozen=True):
+    """Text of the newest turn that may point at a fact."""
+
+    source: CueSource
+    text: str
+
+    def __repr__(self) -> str:
+        return f"Cue(source={self.source!r}, characters={len(self.text)})"
+
+
+class RecalledFact(msgspec.Struct, frozen=True):
+    """A current fact as it is injected, with the reason it was chosen."""
+
+    uid: str
+    key: str
+    version: int
+    type: str
+    trust: str
+    valid_from: str
+    body: str
+    score: float = 0.0
+    terms: tuple[str, ...] = ()
+    """Cue terms that it shares, strongest first."""
+
+    def __repr__(self) -> str:
+        return f"RecalledFact(uid={self.uid!r}, version={self.version}, score={self.score:.2f})"
+
+
+class Rejected(msgspec.Struct, frozen=True):
+    """A candidate that stayed out, and why."""
+
+    uid: str
+    score: float
+    reason: str

@@ -1,0 +1,181 @@
+"""Settings: defaults, then `config.yaml`, then `BEAD_<SECTION>__<KEY>` in the environment.
+
+Read once, in `__main__`; everything else gets values. A wrong key or value names itself and its place.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from bead.errors import BadRequest
+from bead.home import Home
+
+_PREFIX = "BEAD_"
+_NESTED = "__"
+# Set beside the sections; everything else with the prefix is a setting.
+_OTHER_VARIABLES = frozenset({"BEAD_HOME", "BEAD_TRACE", "BEAD_IN_CONTAINER", "BEAD_TEST_CACHE"})
+
+
+class Section(BaseModel):
+    """A group of settings: frozen, and a misspelled key is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Listener(Section):
+    """Where a service listens."""
+
+    host: str = "127.0.0.1"
+    """Loopback only, unless the container image says that it publishes on loopback."""
+    port: int = Field(ge=0, le=65535)
+    url: str | None = None
+    """Where other services find it when they run elsewhere; default: `http://<host>:<port>`."""
+
+
+class StoreSettings(Listener):
+    """The one writer."""
+
+    port: int = 7071
+    lock_wait_s: float = 2.0
+    """How long to wait for another process that holds the home."""
+    group_fsync_ms: int = 50
+    """Longest time a captured turn stays unsynced (D12)."""
+
+
+class IndexSettings(Listener):
+    """The derived copy."""
+
+    port: int = 7072
+
+
+class DreamSettings(Listener):
+    """The grooming job."""
+
+    port: int = 7073
+
+
+class SchedulerSettings(Listener):
+    """When things run."""
+
+    port: int = 7074
+
+
+class CurateSettings(Listener):
+    """A person's hands."""
+
+    port: int = 7078
+
+
+class Upstreams(Section):
+    """Where model traffic goes, by protocol. Only these addresses are ever called."""
+
+    anthropic: str = "https://api.anthropic.com"
+
+
+class PinnedSettings(Section):
+    """The block at the end of the system part (D15)."""
+
+    budget_tokens: int = 800
+    project: Literal["fit", "pinned", "off"] = "fit"
+
+
+class RecallSettings(Section):
+    """The block at the end of the newest user message."""
+
+    budget_tokens: int = 1_500
+    max_facts: int = 2
+
+
+class ProxySettings(Listener):
+    """The request path."""
+
+    port: int = 7077
+    upstream: Upstreams = Upstreams()
+    inject: Literal["off", "pinned", "full"] = "full"
+    pinned: PinnedSettings = PinnedSettings()
+    recall: RecallSettings = RecallSettings()
+    memory_timeout_ms: int = 200
+    """Most time that memory may hold a request back; then it goes on without (I10)."""
+    bare_url: bool = True
+    """Whether requests without `/t/<token>` are accepted from processes of the same user (Linux)."""
+    inject_body_limit_mb: int = 64
+    """Larger bodies are forwarded unread."""
+
+
+class Settings(Section):
+    """Everything that `config.yaml` may say."""
+
+    owner: str = "me"
+    store: StoreSettings = StoreSettings()
+    index: IndexSettings = IndexSettings()
+    proxy: ProxySettings = ProxySettings()
+    dream: DreamSettings = DreamSettings()
+    curate: CurateSettings = CurateSettings()
+    scheduler: SchedulerSettings = SchedulerSettings()
+
+
+def load_settings(home: Home, environ: Mapping[str, str]) -> Settings:
+    """The settings of `home` under `environ`.
+
+    Raises:
+        BadRequest: names the file or variable, and what is wrong with it.
+    """
+    merged = _merge(_read_config(home.config), _from_environment(environ))
+    try:
+        return Settings.model_validate(merged)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        variable = _PREFIX + _NESTED.join(str(part) for part in first["loc"]).upper()
+        where = variable if variable in environ else home.config
+        raise BadRequest(f"setting '{place}' ({where}): {first['msg']}") from None
+
+
+def home_from(environ: Mapping[str, str]) -> Home:
+    """The home that the environment names, else `~/.bead`."""
+    return Home(Path(environ.get("BEAD_HOME") or Path.home() / ".bead").expanduser().absolute())
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadRequest(f"{path} cannot be read ({type(error).__name__})") from None
+    try:
+        document = YAML(typ="safe", pure=True).load(text)
+    except YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f" at line {mark.line + 1}" if mark else ""
+        raise BadRequest(f"{path} is not valid YAML{line}") from None
+    if document is None:
+        return {}
+    if not isinstance(document, dict):
+        raise BadRequest(f"{path} must hold settings as 'section:' with 'key: value' lines below")
+    return document
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in environ.items():
+        if not name.startswith(_PREFIX) or name in _OTHER_VARIABLES:
+            continue
+        *sections, key = name.removeprefix(_PREFIX).lower().split(_NESTED)
+        place = found
+        for section in sections:
+            place = place.setdefault(section, {})
+        place[key] = value
+    return found
+
+
+def _merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(base)
+    for name, value in over.items():
+        below = merged.get(name)
+        merged[name] = _merge(below, value) if isinstance(below, dict) and isinstance(value, dict) else value
+    return merged

@@ -1,0 +1,15 @@
+"""`GET /health` of every service; the only route that answers without a token."""
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Health(BaseModel):
+    """Ready only when a real request would succeed; `degraded` says in plain words what does not work."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    version: str
+    ready: bool
+    home_id: str
+    degraded: tuple[str, ...] = ()

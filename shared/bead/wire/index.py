@@ -1,0 +1,68 @@
+"""What the index is asked and what it answers."""
+
+import msgspec
+from pydantic import BaseModel, ConfigDict
+
+from bead.recall import Cue, RecalledFact, Rejected
+
+
+class Model(BaseModel):
+    """An answer for people's routes."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Hit(Model):
+    """One search result; `snippet` marks the matched words with `[` and `]`."""
+
+    kind: str
+    """`fact` or `turn`."""
+    id: str
+    """A key, or a source `raw/…#turn-N`."""
+    project: str | None
+    version: int | None
+    trust: str | None
+    status: str | None
+    snippet: str
+    score: float
+
+
+class SearchAnswer(Model):
+    """`GET /v1/search?q=&project=&limit=`, best first."""
+
+    hits: tuple[Hit, ...]
+
+
+class RecallRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """`POST /v1/recall`. `project` is a scope name or empty; facts in `seen` are already in the conversation."""
+
+    owner: str
+    project: str
+    session: str
+    cues: tuple[Cue, ...]
+    seen: tuple[str, ...] = ()
+    budget_tokens: int = 1_500
+    max_facts: int = 2
+
+
+class RecallAnswer(msgspec.Struct, frozen=True):
+    """What to inject, best first, whole facts only, and the rivals that stayed out."""
+
+    facts: tuple[RecalledFact, ...]
+    rejected: tuple[Rejected, ...] = ()
+
+
+class PinnedRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """`POST /v1/pinned`: the facts every conversation of this project starts with (D15)."""
+
+    owner: str
+    project: str
+    budget_tokens: int = 800
+    project_facts: str = "fit"
+    """`fit`: the active project's facts while they fit; `pinned`: only pinned ones; `off`: none."""
+
+
+class PinnedAnswer(msgspec.Struct, frozen=True):
+    """Facts in the order they are shown."""
+
+    facts: tuple[RecalledFact, ...]

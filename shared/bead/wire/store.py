@@ -1,0 +1,237 @@
+"""What the store is asked and what it answers."""
+
+from enum import StrEnum
+
+import msgspec
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from bead.conversations import Block, Conversation
+from bead.facts import FactType, FactVersion, Sensitivity, Status, TriggerCard, Trust
+from bead.turns import Role
+
+
+class Model(BaseModel):
+    """A request or answer: unknown fields are an error, so that a typo is never silently ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Verb(StrEnum):
+    """What a write did; true of what was on disk, seen under the same lock (I3)."""
+
+    CREATED = "created"
+    SUPERSEDED = "superseded"
+    UNCHANGED = "unchanged"
+    REINFORCED = "reinforced"
+    QUEUED = "queued"
+
+
+class WriteFact(Model):
+    """`POST /v1/facts`. Without `key` one is derived from the words of `body` (D2)."""
+
+    body: str = Field(min_length=1)
+    key: str | None = None
+    """A whole key, or a name that is put into the scope of `project` (else `user`)."""
+    type: FactType | None = None
+    """Default: `project` in a project's scope, else `user`."""
+    trust: Trust = Trust.AGENT_OBSERVED
+    project: str | None = None
+    """Scope name of the active project, as `POST /v1/projects/resolve` gave it: `shop`, without `project/`."""
+    when: TriggerCard | None = None
+    sensitivity: Sensitivity = Sensitivity.PRIVATE
+    sources: tuple[str, ...] = ()
+    harness: str | None = None
+
+
+class WriteAnswer(Model):
+    """The honest verb, and the text that was replaced."""
+
+    verb: Verb
+    key: str
+    uid: str
+    version: int
+    """Version that is current now."""
+    replaced: str | None = None
+    review_id: str | None = None
+    """The item that waits for a person, when `verb` is `queued`."""
+
+
+class FactList(Model):
+    """`GET /v1/facts?scope=&after=&limit=`: current facts by key."""
+
+    facts: tuple[FactVersion, ...]
+    next_after: str | None = None
+    """Key to continue after; None at the end."""
+
+
+class History(Model):
+    """`GET /v1/facts/{key}/history`: every readable version, oldest first."""
+
+    key: str
+    versions: tuple[FactVersion, ...]
+
+
+class Mark(Model):
+    """`POST /v1/marks`: what a person or the scheduler says about a fact without changing its text."""
+
+    key: str
+    pinned: bool | None = None
+    status: Status | None = None
+
+
+class ResolveProject(Model):
+    """`POST /v1/projects/resolve`. A caller that cannot look into the directory leaves `identity` out."""
+
+    directory: str | None = None
+    identity: str | None = None
+    name: str | None = None
+
+
+class Project(Model):
+    """A project's place in the store: facts are under `project/<name>/`."""
+
+    name: str
+    identity: str
+
+
+class ReviewItem(Model):
+    """Something a person must decide."""
+
+    id: str
+    kind: str
+    key: str
+    body: str
+    trust: Trust
+    created: AwareDatetime
+
+
+class ReviewQueue(Model):
+    """`GET /v1/queue`, oldest first."""
+
+    items: tuple[ReviewItem, ...]
+
+
+class ChangeKind(StrEnum):
+    """What a change is about."""
+
+    FACT = "fact"
+    TURN = "turn"
+    CONVERSATION = "conversation"
+
+
+class Change(Model):
+    """One step of the change feed. The reader fetches what it names; the feed itself carries no text."""
+
+    seq: int
+    kind: ChangeKind
+    id: str
+    """A key, a session or a conversation id."""
+    gone: bool = False
+
+
+class ChangePage(Model):
+    """`GET /v1/changes?epoch=&after=&wait_s=`. Another `epoch` than the reader's means: compare the manifest."""
+
+    epoch: str
+    seq: int
+    """Last sequence number there is."""
+    changes: tuple[Change, ...]
+
+
+class Acknowledge(Model):
+    """`POST /v1/changes/ack`: `consumer` has applied everything up to `seq`."""
+
+    consumer: str
+    epoch: str
+    seq: int
+
+
+class ManifestEntry(Model):
+    """What a derived copy must hold: a key or session, and a hash of everything about it."""
+
+    kind: ChangeKind
+    id: str
+    hash: str
+
+
+class Manifest(Model):
+    """`GET /v1/manifest`, taken at `seq`."""
+
+    epoch: str
+    seq: int
+    entries: tuple[ManifestEntry, ...]
+
+
+class TurnView(Model):
+    """One turn as the raw log holds it."""
+
+    session: str
+    ordinal: int
+    role: Role
+    at: AwareDatetime
+    project: str | None
+    text: str
+    complete: bool = True
+
+
+class SessionView(Model):
+    """`GET /v1/sessions/{id}`: the turns of one session, in order."""
+
+    session: str
+    turns: tuple[TurnView, ...]
+
+
+class SessionList(Model):
+    """`GET /v1/sessions`, newest first."""
+
+    sessions: tuple[str, ...]
+
+
+# -- hot routes: one JSON document each way, coded by msgspec ------------------------------------------------------
+
+
+class AppendTurn(msgspec.Struct, frozen=True, kw_only=True):
+    """`POST /v1/turns`. The same `turn_id` in a session is written once, so a retry captures nothing twice."""
+
+    session: str
+    turn_id: str
+    role: Role
+    text: str
+    at: str
+    """RFC 3339, UTC."""
+    project: str | None = None
+    project_id: str | None = None
+    harness: str | None = None
+    model: str | None = None
+    complete: bool = True
+    """False when the client or the upstream left in the middle."""
+
+
+class TurnAppended(msgspec.Struct, frozen=True):
+    """Where the turn lies: `raw/YYYY/MM/DD/<session>.md#turn-N`."""
+
+    source: str
+    already_there: bool = False
+
+
+class FindConversation(msgspec.Struct, frozen=True, kw_only=True):
+    """`POST /v1/conversations/find`: what is pinned to these positions (oldest first) for this session's thread."""
+
+    owner: str
+    project: str
+    session: str
+    thread: str
+    positions: tuple[str, ...]
+
+
+class CommitBlocks(msgspec.Struct, frozen=True, kw_only=True):
+    """`POST /v1/conversations/commit`: keep `blocks` if the conversation still has `generation` (0: it is new)."""
+
+    conversation: str
+    generation: int
+    owner: str
+    project: str
+    blocks: tuple[Block, ...]
+
+
+ConversationAnswer = Conversation
