@@ -5,7 +5,7 @@ Read once, in `__main__`; everything else gets values. A wrong key or value name
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ruamel.yaml import YAML
@@ -20,6 +20,9 @@ _NESTED = "__"
 _OTHER_VARIABLES = frozenset({"BEAD_HOME", "BEAD_TRACE", "BEAD_IN_CONTAINER", "BEAD_TEST_CACHE"})
 
 
+Port = Annotated[int, Field(ge=0, le=65535)]
+
+
 class Section(BaseModel):
     """A group of settings: frozen, and a misspelled key is an error."""
 
@@ -31,7 +34,7 @@ class Listener(Section):
 
     host: str = "127.0.0.1"
     """Loopback only, unless the container image says that it publishes on loopback."""
-    port: int = Field(ge=0, le=65535)
+    port: Port
     url: str | None = None
     """Where other services find it when they run elsewhere; default: `http://<host>:<port>`."""
 
@@ -39,7 +42,7 @@ class Listener(Section):
 class StoreSettings(Listener):
     """The one writer."""
 
-    port: int = 7071
+    port: Port = 7071
     lock_wait_s: float = 2.0
     """How long to wait for another process that holds the home."""
     group_fsync_ms: int = 50
@@ -49,25 +52,25 @@ class StoreSettings(Listener):
 class IndexSettings(Listener):
     """The derived copy."""
 
-    port: int = 7072
+    port: Port = 7072
 
 
 class DreamSettings(Listener):
     """The grooming job."""
 
-    port: int = 7073
+    port: Port = 7073
 
 
 class SchedulerSettings(Listener):
     """When things run."""
 
-    port: int = 7074
+    port: Port = 7074
 
 
 class CurateSettings(Listener):
     """A person's hands."""
 
-    port: int = 7078
+    port: Port = 7078
 
 
 class Upstreams(Section):
@@ -93,7 +96,7 @@ class RecallSettings(Section):
 class ProxySettings(Listener):
     """The request path."""
 
-    port: int = 7077
+    port: Port = 7077
     upstream: Upstreams = Upstreams()
     inject: Literal["off", "pinned", "full"] = "full"
     pinned: PinnedSettings = PinnedSettings()
