@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from bead.scan.patterns import KeywordSet
 from bead.scan.rules import Exceptions, Rule, RuleBook, load_rule_book
-from bead.scan.spans import Found, Redaction, beside_markers, in_characters, marker, merge, render, unescaped_view
+from bead.scan.spans import Found, Redaction, UnescapedView, beside_markers, in_characters, marker, merge, render
 from bead.scan.spans import to_original as spans_in_original
 
 _NO_EXCEPTIONS = Exceptions()
@@ -66,9 +66,10 @@ class Scanner:
     def _find(self, data: bytes) -> list[Found]:
         """Secrets in `data` as sorted, disjoint spans, seen as it stands and with JSON's escapes undone."""
         found = list(self._found_in(data))
-        view = unescaped_view(data)
-        if view is not None:
-            found += self._found_in(view)
+        if b"\\" in data:
+            view = UnescapedView(data)
+            if view.differs:
+                found += [view.to_original(each) for each in self._found_in(view.data)]
         return beside_markers(data, merge(found), self._book.ids)
 
     def _found_in(self, data: bytes) -> Iterable[Found]:

@@ -21,7 +21,7 @@ Table = Mapping[str, Any]
 _SHORTEST_KNOWN_SECRET = 8
 _HEX = re.compile(rb"[0-9A-Fa-f]+")
 _BEFORE_BYTES = 64
-"""How far before a secret the word that makes it a digest is looked for."""
+"""How far before a secret a word that explains it is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,10 @@ class Allowlist:
     regexes: tuple[str, ...] = ()
     stopwords: tuple[str, ...] = ()
     target: str = "secret"
-    """What `regexes` look at: the `secret`, the whole `match` or its `line`. Stopwords look at the secret."""
+    """What `regexes` look at: the `secret`, the whole `match`, its `line`, or what stands `before` the secret.
+
+    Stopwords look at the secret.
+    """
 
     @classmethod
     def from_table(cls, table: Table) -> "Allowlist":
@@ -63,6 +66,8 @@ class Allowlist:
             return secret
         if self.target == "match":
             return match
+        if self.target == "before":
+            return max(0, secret[0] - _BEFORE_BYTES), secret[0]
         end = data.find(b"\n", match[1])
         return data.rfind(b"\n", 0, match[0]) + 1, len(data) if end < 0 else end
 
@@ -178,6 +183,7 @@ def _pack_tables(pack: Table, changes: Table) -> Iterator[Table]:
         changed["soft"] = table["id"] in changes["soft"]
         if table["id"] in changes["secret_groups"]:
             changed["secretGroup"] = changes["secret_groups"][table["id"]]
+        changed["keywords"] = changes["keywords"].get(table["id"], table["keywords"])
         yield changed
 
 

@@ -125,26 +125,39 @@ def to_original(found: Iterable[Found], covered: Sequence[Found]) -> list[Found]
     ]
 
 
-def unescaped_view(data: bytes) -> bytes | None:
-    """`data` as if JSON's escapes were undone, at the same length so that offsets hold; None without escapes.
+class UnescapedView:
+    """Text with JSON's escapes undone, however deep, and the way back to its offsets.
 
-    An escape becomes spaces and the character it stands for, so that a token after a written-out line end begins
-    at a word's edge.
+    In escaped text a token after a written-out line end does not begin at a word's edge, and quotes are not quotes.
     """
-    if b"\\" not in data:
-        return None
-    view = _ESCAPE.sub(_padded, data)
-    return None if view == data else view
+
+    def __init__(self, data: bytes) -> None:
+        pieces: list[bytes] = []
+        self._escapes_at: list[int] = []
+        """Offsets in the view of the characters that were escapes."""
+        self._shrunk: list[int] = [0]
+        """By how much the view is shorter after that many escapes."""
+        at = length = 0
+        for escape in _ESCAPE.finditer(data):
+            length += escape.start() - at
+            pieces += [data[at : escape.start()], _character(escape[0])]
+            self._escapes_at.append(length)
+            self._shrunk.append(self._shrunk[-1] + len(escape[0]) - 1)
+            at, length = escape.end(), length + 1
+        self.data = b"".join([*pieces, data[at:]])
+        self.differs = bool(self._escapes_at)
+
+    def to_original(self, found: Found) -> Found:
+        return found._replace(start=self._original(found.start), end=self._original(found.end))
+
+    def _original(self, offset: int) -> int:
+        return offset + self._shrunk[bisect.bisect_left(self._escapes_at, offset)]
 
 
-def _padded(match: re.Match[bytes]) -> bytes:
-    escape = match[0]
-    if escape[-1:] == b"/":
-        return b"/" * len(escape)
-    character = _ESCAPED_LETTER.get(escape[-1:], escape[-1:])
-    if len(escape) > 5:
-        character = _ESCAPED_HEX.get(escape[-2:], character)
-    return character.rjust(len(escape))
+def _character(escape: bytes) -> bytes:
+    if b"u00" in escape:
+        return _ESCAPED_HEX[escape[-2:]]
+    return _ESCAPED_LETTER.get(escape[-1:], escape[-1:])
 
 
 def in_characters(text: str, data: bytes, covered: Sequence[Found]) -> tuple[Hit, ...]:
