@@ -1,0 +1,1 @@
+"""Real coding agents from npm, run without any network but a loopback of their own."""
