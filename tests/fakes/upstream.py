@@ -104,10 +104,11 @@ class FakeUpstream:
         recorded = await self._record(request)
         try:
             raw = await self._reply(recorded)
-            return await self._send(request, recorded, raw)
-        except (asyncio.CancelledError, ConnectionError):
-            if recorded.outcome == "open":
-                recorded.outcome = "client gone"
+            response = web.StreamResponse(status=raw.status, headers=CIMultiDict(raw.headers))
+            recorded.outcome = await _send(request, response, raw)
+            return response
+        except asyncio.CancelledError:
+            recorded.outcome = "client gone"
             raise
         finally:
             self._save(recorded)
@@ -163,8 +164,10 @@ class FakeUpstream:
             return _NO_ROUTE
         return self._queue.popleft() if self._queue else self._script.reply(wire.conversation(request))
 
-    async def _send(self, request: web.Request, recorded: Recorded, raw: Raw) -> web.StreamResponse:
-        response = web.StreamResponse(status=raw.status, headers=CIMultiDict(raw.headers))
+
+async def _send(request: web.Request, response: web.StreamResponse, raw: Raw) -> str:
+    """Send headers and pieces; returns how it ended, in the words of `Recorded.outcome`."""
+    try:
         await response.prepare(request)
         for piece in raw.pieces:
             match piece:
@@ -175,13 +178,13 @@ class FakeUpstream:
                 case Gate():
                     await piece.wait()
                 case Disconnect():
-                    recorded.outcome = "disconnected"
                     assert request.transport is not None
                     request.transport.close()
-                    raise ConnectionResetError("closed by the script")
+                    return "disconnected"
         await response.write_eof()
-        recorded.outcome = "answered"
-        return response
+    except ConnectionError:
+        return "client gone"
+    return "answered"
 
 
 def wire_of(path: str) -> Wire | None:

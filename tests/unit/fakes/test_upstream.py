@@ -68,7 +68,8 @@ async def test_a_request_is_recorded_byte_for_byte_with_the_case_and_order_of_it
     body = gzip.compress(b'{"messages":  []}')
     reader, writer = await asyncio.open_connection("127.0.0.1", int(upstream.url.rpartition(":")[2]))
     writer.write(
-        b"POST /any//pre%66ix/./messages?x=%41&x=b HTTP/1.1\r\nHost: h\r\nX-One: 1\r\nx-ONE: 2\r\nContent-Encoding: gzip\r\n"
+        b"POST /any//pre%66ix/./messages?x=%41&x=b HTTP/1.1\r\n"
+        b"Host: h\r\nX-One: 1\r\nx-ONE: 2\r\nContent-Encoding: gzip\r\n"
         b"Content-Length: " + str(len(body)).encode() + b"\r\nConnection: close\r\n\r\n" + body
     )
     async with asyncio.timeout(5):
@@ -303,7 +304,7 @@ async def test_a_gate_within_a_stream_lets_only_earlier_events_through(
 
 
 async def test_a_disconnect_within_a_stream_breaks_it_off_after_the_earlier_events(
-    upstream: FakeUpstream, client: aiohttp.ClientSession
+    upstream: FakeUpstream, client: aiohttp.ClientSession, caplog: pytest.LogCaptureFixture
 ) -> None:
     upstream.enqueue(Answer("two words", breaks={1: Disconnect()}))
 
@@ -314,6 +315,7 @@ async def test_a_disconnect_within_a_stream_breaks_it_off_after_the_earlier_even
 
     assert before.startswith(b"event: message_start\n")
     assert upstream.requests[0].outcome == "disconnected"
+    assert not caplog.records
 
 
 async def test_a_client_that_goes_away_is_noticed(upstream: FakeUpstream) -> None:

@@ -1,0 +1,434 @@
+"""A store in memory behind the real client: the routes of `bead.wire.store`, no files, no vault.
+
+    store = FakeStore()
+    await store.client.write_fact(WriteFact(body="Deploys go out on Tuesday."))
+    store.down = True          # every call now fails as if nothing listened
+    store.restart()            # a new epoch, as after a restore
+
+Held true by the store's contract suite. Keys, verbs and versions follow the rule; review and tombstones do not exist
+here: a write with less trust than the current version is answered as `queued` and kept in `queue`.
+"""
+
+import asyncio
+import hashlib
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import TypeVar
+from urllib.parse import quote
+
+import msgspec
+from fastapi import FastAPI
+from prometheus_client import CollectorRegistry
+
+from bead import __version__, keys
+from bead.bus.service import Service, create_api
+from bead.bus.transport import DEFAULT_TIMEOUT_S, Answer, InProcessTransport
+from bead.clients.store import StoreClient
+from bead.conversations import Block, Conversation
+from bead.errors import NotFound, ServiceDown, StaleConversation
+from bead.facts import FactType, FactVersion, Status, TriggerCard
+from bead.projects import scope_name
+from bead.turns import Role
+from bead.wire.health import Health
+from bead.wire.store import (
+    Acknowledge,
+    AppendTurn,
+    Change,
+    ChangeKind,
+    ChangePage,
+    CommitBlocks,
+    FactList,
+    FindConversation,
+    History,
+    Manifest,
+    ManifestEntry,
+    Mark,
+    Project,
+    ResolveProject,
+    ReviewItem,
+    ReviewQueue,
+    SessionList,
+    SessionView,
+    TurnAppended,
+    TurnView,
+    Verb,
+    WriteAnswer,
+    WriteFact,
+)
+
+Request = TypeVar("Request")
+
+
+class FakeStore:
+    """See the module."""
+
+    def __init__(self, owner: str = "me") -> None:
+        self.down = False
+        """While true, no call reaches the store."""
+        self.calls: Counter[str] = Counter()
+        """Answered calls by method and path."""
+        self.acknowledged: dict[str, int] = {}
+        """Last sequence number of each consumer."""
+        self.queue: list[ReviewItem] = []
+        self.clock = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
+        """Time of the next write; each write takes a second."""
+        self.service = self._create_service()
+        self.client = StoreClient(_Reachable(self, InProcessTransport("store", self.service.app)))
+        self._owner = owner
+        self._epoch = 1
+        self._changes: list[Change] = []
+        self._changed = asyncio.Condition()
+        self._facts: dict[str, list[FactVersion]] = {}
+        self._turns: dict[str, dict[str, TurnView]] = {}
+        self._projects: dict[str, Project] = {}
+        self._directories: dict[str, str] = {}
+        self._conversations: dict[str, Conversation] = {}
+        self._blocks: dict[tuple[str, str, str], list[Block]] = {}
+
+    # -- what tests do behind the client's back -----------------------------------------------------------------------
+
+    @property
+    def seq(self) -> int:
+        """Last sequence number."""
+        return len(self._changes)
+
+    @property
+    def epoch(self) -> str:
+        """Name of this life of the feed."""
+        return f"epoch-{self._epoch}"
+
+    def restart(self) -> None:
+        """Begin a new epoch: sequence numbers start again and only the manifest tells what there is."""
+        self._epoch += 1
+        self._changes.clear()
+
+    async def forget(self, key: str) -> int:
+        """Remove every version of `key`; the sequence number of that change."""
+        del self._facts[key]
+        return await self._note(ChangeKind.FACT, key, gone=True)
+
+    def lose(self, key: str) -> None:
+        """Remove `key` without a trace in the feed, as when files are deleted while nothing runs."""
+        del self._facts[key]
+
+    async def redact_turn(self, session: str, ordinal: int) -> int:
+        """Replace a turn's text as forget does; the sequence number of that change."""
+        turns = self._turns[session]
+        turn_id = next(turn_id for turn_id, turn in turns.items() if turn.ordinal == ordinal)
+        turns[turn_id] = turns[turn_id].model_copy(update={"text": "[forgotten]"})
+        return await self._note(ChangeKind.TURN, session)
+
+    async def put(self, fact: FactVersion) -> int:
+        """Store `fact` as it is, past every rule; the sequence number of that change."""
+        self._facts.setdefault(fact.key, []).append(fact)
+        return await self._note(ChangeKind.FACT, fact.key)
+
+    # -- facts --------------------------------------------------------------------------------------------------------
+
+    async def write_fact(self, request: WriteFact) -> WriteAnswer:
+        """`POST /v1/facts`."""
+        scope = f"project/{request.project}" if request.project else "user"
+        key = str(keys.in_scope(scope, request.key or keys.derive_name(request.body)))
+        versions = self._facts.get(key, [])
+        current = versions[-1] if versions else None
+        new = self._new_version(request, key, current)
+        if current and (current.body, current.type) == (new.body, new.type):
+            return await self._reinforce(current, new)
+        if current and current.trust.outranks(new.trust):
+            return self._queue(current, new)
+        if current:
+            versions[-1] = current.model_copy(update={"status": Status.SUPERSEDED})
+        self._facts.setdefault(key, []).append(new)
+        await self._note(ChangeKind.FACT, key)
+        verb = Verb.SUPERSEDED if current else Verb.CREATED
+        return WriteAnswer(
+            verb=verb, key=key, uid=new.uid, version=new.version, replaced=current.body if current else None
+        )
+
+    def current_fact(self, key: str) -> FactVersion:
+        """`GET /v1/facts/{key}`."""
+        return self.history(key).versions[-1]
+
+    def history(self, key: str) -> History:
+        """`GET /v1/facts/{key}/history`."""
+        keys.parse(key)
+        if key not in self._facts:
+            raise NotFound("no fact is stored under that key")
+        return History(key=key, versions=tuple(self._facts[key]))
+
+    def list_facts(self, scope: str | None, after: str | None, limit: int) -> FactList:
+        """`GET /v1/facts`."""
+        if scope:
+            keys.check_scope(scope)
+        found = [
+            self._facts[key][-1]
+            for key in sorted(self._facts)
+            if (not scope or keys.parse(key).scope == scope) and (after is None or key > after)
+        ]
+        return FactList(facts=tuple(found[:limit]), next_after=found[limit - 1].key if len(found) > limit else None)
+
+    async def mark(self, mark: Mark) -> FactVersion:
+        """`POST /v1/marks`."""
+        current = self.current_fact(mark.key)
+        said = mark.model_dump(exclude_none=True, exclude={"key"})
+        marked = current.model_copy(update={**said, **({"status": mark.status} if mark.status else {})})
+        if marked != current:
+            self._facts[mark.key][-1] = marked
+            await self._note(ChangeKind.FACT, mark.key)
+        return marked
+
+    def _new_version(self, request: WriteFact, key: str, current: FactVersion | None) -> FactVersion:
+        in_project = key.startswith("project/")
+        self.clock += timedelta(seconds=1)
+        return FactVersion(
+            uid=current.uid if current else hashlib.sha256(key.encode()).hexdigest()[:16],
+            key=key,
+            version=current.version + 1 if current else 1,
+            type=request.type or (FactType.PROJECT if in_project else FactType.USER),
+            owner=self._owner,
+            status=Status.CURRENT,
+            trust=request.trust,
+            sensitivity=request.sensitivity,
+            valid_from=self.clock,
+            body=request.body,
+            sources=request.sources,
+            harness=request.harness,
+            when=request.when or TriggerCard(),
+        )
+
+    async def _reinforce(self, current: FactVersion, new: FactVersion) -> WriteAnswer:
+        better: dict[str, object] = {}
+        if new.trust.outranks(current.trust):
+            better["trust"] = new.trust
+        if new.when and new.when != current.when:
+            better["when"] = new.when
+        verb = Verb.REINFORCED if better else Verb.UNCHANGED
+        if better:
+            self._facts[current.key][-1] = current.model_copy(update=better)
+            await self._note(ChangeKind.FACT, current.key)
+        return WriteAnswer(verb=verb, key=current.key, uid=current.uid, version=current.version)
+
+    def _queue(self, current: FactVersion, new: FactVersion) -> WriteAnswer:
+        id = hashlib.sha256(f"{new.key}\0{new.body}".encode()).hexdigest()[:16]
+        item = ReviewItem(
+            id=id, kind="lower-trust", key=new.key, body=new.body, trust=new.trust, created=new.valid_from
+        )
+        if all(item.id != id for item in self.queue):
+            self.queue.append(item)
+        return WriteAnswer(verb=Verb.QUEUED, key=new.key, uid=current.uid, version=current.version, review_id=id)
+
+    # -- turns --------------------------------------------------------------------------------------------------------
+
+    async def append_turn(self, request: AppendTurn) -> TurnAppended:
+        """`POST /v1/turns`."""
+        turns = self._turns.setdefault(request.session, {})
+        known = request.turn_id in turns
+        if not known:
+            turns[request.turn_id] = TurnView(
+                session=request.session,
+                ordinal=len(turns) + 1,
+                role=Role(request.role),
+                at=datetime.fromisoformat(request.at),
+                project=request.project,
+                text=request.text,
+                complete=request.complete,
+            )
+            await self._note(ChangeKind.TURN, request.session)
+        first = next(iter(turns.values())).at
+        source = f"raw/{first:%Y/%m/%d}/{request.session}.md#turn-{turns[request.turn_id].ordinal}"
+        return TurnAppended(source, known)
+
+    def session(self, session: str) -> SessionView:
+        """`GET /v1/sessions/{id}`."""
+        if session not in self._turns:
+            raise NotFound("no such session")
+        return SessionView(session=session, turns=tuple(self._turns[session].values()))
+
+    def sessions(self, limit: int) -> SessionList:
+        """`GET /v1/sessions`."""
+        newest = sorted(self._turns, key=lambda name: max(turn.at for turn in self._turns[name].values()), reverse=True)
+        return SessionList(sessions=tuple(newest[:limit]))
+
+    # -- projects, conversations --------------------------------------------------------------------------------------
+
+    def resolve_project(self, request: ResolveProject) -> Project | None:
+        """`POST /v1/projects/resolve`."""
+        identity = request.identity or self._directories.get(request.directory or "")
+        identity = identity or (f"path:{request.directory}" if request.directory else None)
+        if identity is None:
+            return None
+        if request.directory:
+            self._directories[request.directory] = identity
+        if identity not in self._projects:
+            taken = {project.name for project in self._projects.values()}
+            base = scope_name(request.name or identity.rstrip("/").rsplit("/", 1)[-1])
+            name = next(name for name in _names(base) if name not in taken)
+            self._projects[identity] = Project(name=name, identity=identity)
+        return self._projects[identity]
+
+    async def find_conversation(self, request: FindConversation) -> Conversation:
+        """`POST /v1/conversations/find`."""
+        id = f"{request.session}-{request.thread}"
+        generation = self._conversations.get(id, Conversation(id, 0)).generation
+        return Conversation(id, generation, self._pinned_to(request.owner, request.project, request.positions))
+
+    async def commit_blocks(self, request: CommitBlocks) -> Conversation:
+        """`POST /v1/conversations/commit`."""
+        current = self._conversations.get(request.conversation, Conversation(request.conversation, 0))
+        if current.generation != request.generation:
+            raise StaleConversation("the conversation has moved on", state=msgspec.to_builtins(current))
+        for block in request.blocks:
+            self._blocks.setdefault((request.owner, request.project, block.position), []).append(block)
+        kept = Conversation(current.id, current.generation or 1, current.blocks + request.blocks)
+        self._conversations[current.id] = kept
+        await self._note(ChangeKind.CONVERSATION, current.id)
+        return Conversation(current.id, kept.generation)
+
+    def _pinned_to(self, owner: str, project: str, positions: Iterable[str]) -> tuple[Block, ...]:
+        return tuple(block for position in positions for block in self._blocks.get((owner, project, position), ()))
+
+    # -- the feed -----------------------------------------------------------------------------------------------------
+
+    async def changes(self, epoch: str, after: int, wait_s: float) -> ChangePage:
+        """`GET /v1/changes`."""
+
+        def there() -> bool:
+            return epoch != self.epoch or self.seq > after
+
+        async with self._changed:
+            try:
+                async with asyncio.timeout(wait_s):
+                    await self._changed.wait_for(there)
+            except TimeoutError:
+                pass
+        changes = self._changes[after:] if epoch == self.epoch else ()
+        return ChangePage(epoch=self.epoch, seq=self.seq, changes=tuple(changes))
+
+    def manifest(self) -> Manifest:
+        """`GET /v1/manifest`."""
+        entries = [_entry(ChangeKind.FACT, key, versions) for key, versions in self._facts.items()]
+        entries += [_entry(ChangeKind.TURN, session, turns.values()) for session, turns in self._turns.items()]
+        return Manifest(epoch=self.epoch, seq=self.seq, entries=tuple(entries))
+
+    async def _note(self, kind: ChangeKind, id: str, *, gone: bool = False) -> int:
+        async with self._changed:
+            self._changes.append(Change(seq=self.seq + 1, kind=kind, id=id, gone=gone))
+            self._changed.notify_all()
+        return self.seq
+
+    # -- routes -------------------------------------------------------------------------------------------------------
+
+    def _create_service(self) -> Service:
+        registry = CollectorRegistry()
+
+        @asynccontextmanager
+        async def lifespan(api: FastAPI) -> AsyncIterator[None]:
+            yield
+
+        def health() -> Health:
+            return Health(name="store", version=__version__, ready=True, home_id="fake")
+
+        api = create_api("store", lifespan, health, registry)
+        _add_routes(api, self)
+        hot = {
+            "/v1/turns": _hot(AppendTurn, self.append_turn),
+            "/v1/conversations/find": _hot(FindConversation, self.find_conversation),
+            "/v1/conversations/commit": _hot(CommitBlocks, self.commit_blocks),
+        }
+        return Service("store", api, hot, registry)
+
+
+class _Reachable:
+    """The way to a store that can be cut."""
+
+    def __init__(self, store: FakeStore, bus: InProcessTransport) -> None:
+        self._store = store
+        self._bus = bus
+
+    async def send(self, method: str, path: str, body: bytes = b"", *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Answer:
+        if self._store.down:
+            raise ServiceDown("no answer from the fake store")
+        answer = await self._bus.send(method, path, body, timeout_s=timeout_s)
+        self._store.calls[f"{method} {path.partition('?')[0]}"] += 1
+        if self._store.down:
+            raise ServiceDown("the fake store went away")
+        return answer
+
+
+def fact_path(key: str) -> str:
+    """Path of one fact, as `calls` counts it."""
+    return f"/v1/facts/{quote(key, safe='')}"
+
+
+def _add_routes(api: FastAPI, store: FakeStore) -> None:
+    @api.post("/v1/facts")
+    async def write_fact(request: WriteFact) -> WriteAnswer:
+        return await store.write_fact(request)
+
+    @api.get("/v1/facts")
+    async def list_facts(scope: str | None = None, after: str | None = None, limit: int = 1_000) -> FactList:
+        return store.list_facts(scope, after, limit)
+
+    @api.get("/v1/facts/{key:path}/history")
+    async def history(key: str) -> History:
+        return store.history(key)
+
+    @api.get("/v1/facts/{key:path}")
+    async def current_fact(key: str) -> FactVersion:
+        return store.current_fact(key)
+
+    @api.post("/v1/marks")
+    async def mark(request: Mark) -> FactVersion:
+        return await store.mark(request)
+
+    @api.get("/v1/queue")
+    async def queue() -> ReviewQueue:
+        return ReviewQueue(items=tuple(store.queue))
+
+    @api.post("/v1/projects/resolve")
+    async def resolve(request: ResolveProject) -> Project | None:
+        return store.resolve_project(request)
+
+    @api.get("/v1/sessions")
+    async def sessions(limit: int = 100) -> SessionList:
+        return store.sessions(limit)
+
+    @api.get("/v1/sessions/{session}")
+    async def session(session: str) -> SessionView:
+        return store.session(session)
+
+    @api.get("/v1/changes")
+    async def changes(epoch: str, after: int, wait_s: float = 0.0) -> ChangePage:
+        return await store.changes(epoch, after, wait_s)
+
+    @api.post("/v1/changes/ack", status_code=204)
+    async def acknowledge(request: Acknowledge) -> None:
+        store.acknowledged[request.consumer] = request.seq
+
+    @api.get("/v1/manifest")
+    async def manifest() -> Manifest:
+        return store.manifest()
+
+
+def _hot(
+    kind: type[Request], answer: Callable[[Request], Awaitable[msgspec.Struct]]
+) -> Callable[[bytes], Awaitable[bytes]]:
+    async def route(body: bytes) -> bytes:
+        return msgspec.json.encode(await answer(msgspec.json.decode(body, type=kind)))
+
+    return route
+
+
+def _entry(kind: ChangeKind, id: str, parts: Iterable[FactVersion | TurnView]) -> ManifestEntry:
+    whole = "\n".join(part.model_dump_json() for part in parts)
+    return ManifestEntry(kind=kind, id=id, hash=hashlib.sha256(whole.encode()).hexdigest())
+
+
+def _names(base: str) -> Iterable[str]:
+    yield base
+    number = 2
+    while True:
+        yield f"{base}-{number}"
+        number += 1
