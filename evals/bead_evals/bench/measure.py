@@ -116,7 +116,8 @@ def summarise(records: Sequence[Record]) -> list[TargetResult]:
 def _result(record: Record, direct: stats.Rounds, bare: stats.Rounds) -> TargetResult:
     ours = _times(record)
     samples = [sample for part in record.rounds for sample in part]
-    interval = stats.ratio_interval(ours, bare, direct)
+    is_compared = record.target.name not in (DIRECT, BARE)
+    interval = stats.ratio_interval(ours, bare, direct) if is_compared else None
     inserted = [s.received_bytes - s.sent_bytes for s in samples if s.received_bytes is not None]
     transits = [value for sample in samples for value in sample.transit_ms]
     times = [sample.first_event_ms for sample in samples]

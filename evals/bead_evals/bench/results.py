@@ -25,7 +25,7 @@ class TargetResult(msgspec.Struct, frozen=True):
     """`added_p50` divided by the bare passthrough's."""
     ratio_low: float | None
     ratio_high: float | None
-    """95 % bootstrap interval over rounds; None below five rounds."""
+    """95 % bootstrap interval over rounds; None below five rounds, and for direct and bare, which are 0 and 1."""
     opening_p50: float
     """`ttfb_p50` of opening requests alone: a conversation that the target has never seen, on a fresh connection."""
     cpu_ms: float | None

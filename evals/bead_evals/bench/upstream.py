@@ -44,10 +44,11 @@ _STOP = (
 class Connection(asyncio.BufferedProtocol):
     """One keep-alive connection: a request at a time, its body in `_buffer[: _filled]`."""
 
-    def __init__(self, events: int, spacing_s: float) -> None:
+    def __init__(self, events: int, spacing_s: float, spare: list[bytearray]) -> None:
         self._events = events
         self._spacing_s = spacing_s
-        self._buffer = bytearray(_FIRST_BUFFER_BYTES)
+        self._spare = spare
+        self._buffer = spare.pop() if spare else bytearray(_FIRST_BUFFER_BYTES)
         self._filled = 0
         self._body_at = 0
         self._end_at = 0
@@ -59,6 +60,8 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
+        # A proxy keeps its connections and with them warm buffers; a client that comes anew must not pay for pages.
+        self._spare.append(self._buffer)
 
     def get_buffer(self, sizehint: int) -> memoryview:
         return memoryview(self._buffer)[self._filled :]
@@ -132,7 +135,8 @@ def _chunk(data: bytes) -> bytes:
 @asynccontextmanager
 async def _listening(port: int, events: int, spacing_s: float) -> AsyncIterator[int]:
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(lambda: Connection(events, spacing_s), "127.0.0.1", port)
+    spare: list[bytearray] = []
+    server = await loop.create_server(lambda: Connection(events, spacing_s, spare), "127.0.0.1", port)
     try:
         yield int(server.sockets[0].getsockname()[1])
     finally:
