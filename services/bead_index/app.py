@@ -1,0 +1,163 @@
+"""Wires the index: the file, the follower, recall and pinned as hot routes, search for people.
+
+Nothing here reads the environment; what the routes do is `selection`, `pinned` and `search`.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+import msgspec
+from fastapi import FastAPI
+from prometheus_client import CollectorRegistry
+
+from bead import __version__
+from bead.bus.service import Service, create_api
+from bead.clients.store import StoreClient
+from bead.errors import BadRequest, Unavailable
+from bead.home import Home
+from bead.settings import IndexSettings
+from bead.tasks import Tasks
+from bead.wire.health import Health
+from bead.wire.index import PinnedRequest, RecallRequest, SearchAnswer
+from bead_index.database import Damaged
+from bead_index.evidence import EvidenceGate
+from bead_index.facts import FactTable
+from bead_index.follow import Follower
+from bead_index.metrics import Metrics
+from bead_index.pinned import pinned
+from bead_index.search import search
+from bead_index.selection import Gate, recall
+from bead_index.worker import Worker
+
+REBUILD_S = 600.0
+MAX_WAIT_S = 60.0
+
+Request = TypeVar("Request")
+
+
+class Index:
+    """One running index; `running` opens what it needs and closes it again."""
+
+    def __init__(self, home: Home, store: StoreClient, gate: Gate, metrics: Metrics) -> None:
+        self._home = home
+        self._store = store
+        self._gate = gate
+        self._metrics = metrics
+        self._rebuilding = asyncio.Lock()
+        self._worker: Worker | None = None
+        self._follower: Follower | None = None
+        self._tasks: Tasks | None = None
+        self._following: asyncio.Task[None] | None = None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Follow the store while the block runs."""
+        async with Worker(self._home.index_db) as worker, Tasks() as tasks:
+            self._worker, self._tasks, self._follower = worker, tasks, Follower(self._store, worker)
+            self._following = tasks.start(self._follower.run(), name="index follows the store")
+            yield
+
+    def health(self, home_id: str) -> Health:
+        """Ready once the copy was equal to the store; degraded while it cannot follow."""
+        follower = self._follower
+        stopped = ("the index has stopped following the store; start it again",) if self._has_stopped() else ()
+        return Health(
+            name="index",
+            version=__version__,
+            ready=follower is not None and follower.ready and not stopped,
+            home_id=home_id,
+            degraded=stopped or (follower.degraded if follower else ("the index is not running",)),
+        )
+
+    async def recall(self, body: bytes) -> bytes:
+        """`POST /v1/recall`."""
+        request = _decoded(_recall_request, body)
+        with self._metrics.recall_seconds.time():
+            answer = recall(request, self._facts(), self._gate)
+        return _encode(answer)
+
+    async def pinned(self, body: bytes) -> bytes:
+        """`POST /v1/pinned`."""
+        return _encode(pinned(_decoded(_pinned_request, body), self._facts()))
+
+    async def search(self, query: str, project: str | None, limit: int) -> SearchAnswer:
+        """`GET /v1/search`."""
+        self._facts()
+        assert self._worker is not None
+        try:
+            return await search(self._worker, query, project, limit)
+        except Damaged:
+            raise Unavailable("index.db is damaged and is being built again from the store; try again soon") from None
+
+    async def applied(self, seq: int, wait_s: float) -> bool:
+        """`GET /v1/applied`."""
+        return self._follower is not None and await self._follower.wait_applied(seq, min(wait_s, MAX_WAIT_S))
+
+    async def rebuild(self) -> None:
+        """Throw the file away and return when it is whole again.
+
+        Raises:
+            Unavailable: not within ten minutes; it goes on in the background.
+        """
+        async with self._rebuilding:
+            assert self._follower is not None and self._tasks is not None and self._following is not None
+            self._following.cancel()
+            await asyncio.wait({self._following})
+            try:
+                await self._follower.start_over()
+            finally:
+                self._following = self._tasks.start(self._follower.run(), name="index follows the store")
+            if not await self._follower.wait_compared(REBUILD_S):
+                raise Unavailable("the index is not whole again yet: " + "; ".join(self._follower.degraded))
+
+    def _facts(self) -> FactTable:
+        if self._follower is None:
+            raise Unavailable("memories are not loaded: the index is not running")
+        return self._follower.facts()
+
+    def _has_stopped(self) -> bool:
+        return self._following is not None and self._following.done() and not self._rebuilding.locked()
+
+
+def create_service(settings: IndexSettings, home: Home, store: StoreClient, home_id: str) -> Service:
+    """The index of `home`, following `store`; its lifespan opens `index.db` and starts to follow."""
+    registry = CollectorRegistry()
+    index = Index(home, store, EvidenceGate(), Metrics(registry))
+
+    @asynccontextmanager
+    async def lifespan(api: FastAPI) -> AsyncIterator[None]:
+        async with index.running():
+            yield
+
+    api = create_api("index", lifespan, lambda: index.health(home_id), registry)
+    _add_routes(api, index)
+    return Service("index", api, {"/v1/recall": index.recall, "/v1/pinned": index.pinned}, registry)
+
+
+def _add_routes(api: FastAPI, index: Index) -> None:
+    @api.get("/v1/search")
+    async def get_search(q: str, project: str | None = None, limit: int = 20) -> SearchAnswer:
+        return await index.search(q, project, limit)
+
+    @api.post("/v1/rebuild", status_code=204)
+    async def post_rebuild() -> None:
+        await index.rebuild()
+
+    @api.get("/v1/applied")
+    async def get_applied(seq: int, wait_s: float = 0.0) -> bool:
+        return await index.applied(seq, wait_s)
+
+
+_encode = msgspec.json.Encoder().encode
+_recall_request = msgspec.json.Decoder(RecallRequest).decode
+_pinned_request = msgspec.json.Decoder(PinnedRequest).decode
+
+
+def _decoded(decode: Callable[[bytes], Request], body: bytes) -> Request:
+    try:
+        return decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        place = str(error).partition(" - at ")[2] if isinstance(error, msgspec.ValidationError) else ""
+        raise BadRequest(f"the request is not well formed{f' at {place}' if place else ''}") from None

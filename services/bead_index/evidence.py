@@ -1,0 +1,89 @@
+"""The strict default gate: how strongly the newest turn points at a fact, from shared terms alone.
+
+Pure. Strongest shared term plus a quarter of the rest, each weighted by its IDF among the visible facts and by whose
+words it comes from; precision before recall. Source: seeds/bead.txt "Evaluation", evidence 1.2, source-weighted.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from bead.recall import Cue, CueSource
+from bead_index.facts import Known, VisibleFacts
+from bead_index.selection import Judged
+from bead_index.terms import significant, stem, terms
+
+THRESHOLD = 1.2
+REST_SHARE = 0.25
+GENERIC_WEIGHT = 0.2
+CUE_CHARACTERS = 40_000
+"""Most characters of one cue that are read: head and tail."""
+
+SOURCE_WEIGHTS: Mapping[CueSource, float] = {
+    CueSource.PERSON: 1.0,
+    CueSource.ASSISTANT: 0.6,
+    CueSource.TOOL_INPUT: 0.6,
+    CueSource.TOOL_OUTPUT: 0.3,
+}
+
+GENERIC = frozenset(
+    stem(word)
+    for word in """
+    add app application argument branch bug build call change check class code command commit config configuration
+    create data default delete deploy directory error example fail file fix folder function get go import install
+    issue key line list log main make message method module name new number object open option output package path
+    port print process program project read release remove repo repository request response result return run script
+    server service set setting show source start step stop string system table task test text thing time tool type
+    update use user value variable version way work write
+    """.split()
+)
+
+
+class EvidenceGate:
+    """`selection.Gate` by evidence score."""
+
+    def __init__(self, threshold: float = THRESHOLD) -> None:
+        self._threshold = threshold
+
+    def judge(self, cues: Sequence[Cue], project: str, facts: VisibleFacts) -> list[Judged]:
+        """Every visible fact that shares a term with `cues`."""
+        weights = {term: weight * _rarity(term, facts) for term, weight in cue_terms(cues, project).items()}
+        shared: dict[str, tuple[Known, list[str]]] = {}
+        for term in weights:
+            for known in facts.with_term(term):
+                shared.setdefault(known.fact.uid, (known, []))[1].append(term)
+        return [self._judged(known, found, weights) for known, found in shared.values()]
+
+    def _judged(self, known: Known, shared: list[str], weights: Mapping[str, float]) -> Judged:
+        strongest_first = sorted(shared, key=lambda term: (-weights[term], term))
+        score = evidence_score(weights[term] for term in strongest_first)
+        reason = "" if score >= self._threshold else f"evidence {score:.2f} is under {self._threshold:g}"
+        return Judged(known, score, tuple(strongest_first), reason)
+
+
+def evidence_score(weights: Iterable[float]) -> float:
+    """Strongest weight plus a quarter of the rest; 0 when there is none."""
+    ordered = sorted(weights, reverse=True)
+    return ordered[0] + REST_SHARE * sum(ordered[1:]) if ordered else 0.0
+
+
+def cue_terms(cues: Iterable[Cue], project: str) -> dict[str, float]:
+    """The significant terms of `cues`, each with the weight of its best source; the project's name does not count."""
+    ignored = set(terms(project))
+    weights: dict[str, float] = {}
+    for cue in cues:
+        weight = SOURCE_WEIGHTS[cue.source]
+        for term in significant(terms(_ends(cue.text))):
+            if term not in ignored and weight > weights.get(term, 0.0):
+                weights[term] = weight
+    return weights
+
+
+def _rarity(term: str, facts: VisibleFacts) -> float:
+    idf = facts.idf(term)
+    return min(idf, GENERIC_WEIGHT) if term in GENERIC else idf
+
+
+def _ends(text: str) -> str:
+    if len(text) <= CUE_CHARACTERS:
+        return text
+    half = CUE_CHARACTERS // 2
+    return f"{text[:half]}\n{text[-half:]}"

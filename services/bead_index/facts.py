@@ -1,0 +1,178 @@
+"""Facts that may be injected, in memory, so that recall never waits for a disk (D13).
+
+Holds what is current and no secret; says which of two near-duplicates speaks (D2). Choosing is `selection`.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC
+from math import log
+
+from bead import keys
+from bead.facts import FactType, FactVersion, Sensitivity, Status, TriggerCard, Trust
+from bead.recall import RecalledFact
+from bead_index.duplicates import Fingerprint, fingerprint, is_near_duplicate
+from bead_index.terms import significant, terms
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Known:
+    """One injectable fact, ready to be matched."""
+
+    fact: RecalledFact
+    owner: str
+    scope: str
+    pinned: bool
+    since: float
+    """`valid_from` in seconds since 1970."""
+    terms: frozenset[str]
+    """Significant terms of the body and of the key's last segment."""
+    fingerprint: Fingerprint
+    card: TriggerCard
+
+    @property
+    def voice(self) -> tuple[int, float, str]:
+        """Greater speaks: higher trust, then newer; the uid only settles ties."""
+        return Trust(self.fact.trust).rank, self.since, self.fact.uid
+
+    @property
+    def about_person(self) -> bool:
+        """Whether it is about the person or a correction by them, rather than about a project."""
+        return self.fact.type in (FactType.USER, FactType.FEEDBACK)
+
+    def __repr__(self) -> str:
+        return f"Known({self.fact!r})"
+
+
+class FactTable:
+    """All injectable facts with their postings. One thread changes and reads it at a time."""
+
+    def __init__(self, facts: Iterable[FactVersion] = ()) -> None:
+        self._by_key: dict[str, Known] = {}
+        self._scopes: dict[str, dict[str, Known]] = defaultdict(dict)
+        self._postings: dict[str, dict[str, dict[str, Known]]] = defaultdict(lambda: defaultdict(dict))
+        self._marks: dict[tuple[str, str], dict[str, Known]] = defaultdict(dict)
+        self._speakers: dict[str, Known] = {}
+        for fact in facts:
+            self.put(fact)
+
+    def __len__(self) -> int:
+        return len(self._by_key)
+
+    def put(self, fact: FactVersion) -> None:
+        """Take `fact` as the current version of its key; one that may not be injected is dropped."""
+        self.drop(fact.key)
+        if fact.status is not Status.CURRENT or fact.sensitivity is Sensitivity.SECRET:
+            return
+        known = _known(fact)
+        self._by_key[fact.key] = known
+        self._scopes[known.scope][fact.key] = known
+        for term in known.terms:
+            self._postings[known.scope][term][fact.key] = known
+        for mark in known.fingerprint.marks:
+            self._marks[known.scope, mark][fact.key] = known
+        self._speakers.clear()
+
+    def drop(self, key: str) -> None:
+        """Forget the fact under `key`, if there is one."""
+        known = self._by_key.pop(key, None)
+        if known is None:
+            return
+        del self._scopes[known.scope][key]
+        postings = self._postings[known.scope]
+        for term in known.terms:
+            del postings[term][key]
+            if not postings[term]:
+                del postings[term]
+        for mark in known.fingerprint.marks:
+            del self._marks[known.scope, mark][key]
+            if not self._marks[known.scope, mark]:
+                del self._marks[known.scope, mark]
+        self._speakers.clear()
+
+    def visible(self, owner: str, project: str) -> "VisibleFacts":
+        """What a conversation of `owner` in `project` (a scope name, or empty) may be told: never another project."""
+        scopes = ("user", "global", *((f"project/{project}",) if project else ()))
+        return VisibleFacts(
+            owner,
+            {scope: self._scopes[scope] for scope in scopes if scope in self._scopes},
+            {scope: self._postings[scope] for scope in scopes if scope in self._postings},
+            self,
+        )
+
+    def speaker(self, known: Known) -> Known:
+        """The one of `known` and its near-duplicates in the same scope that may be injected."""
+        uid = known.fact.uid
+        if uid not in self._speakers:
+            rivals = {
+                rival.fact.uid: rival
+                for mark in known.fingerprint.marks
+                for rival in self._marks.get((known.scope, mark), {}).values()
+                if rival.owner == known.owner and is_near_duplicate(known.fingerprint, rival.fingerprint)
+            }
+            self._speakers[uid] = max((known, *rivals.values()), key=lambda rival: rival.voice)
+        return self._speakers[uid]
+
+
+class VisibleFacts:
+    """The part of a table that one conversation may be told."""
+
+    def __init__(
+        self,
+        owner: str,
+        scopes: Mapping[str, Mapping[str, Known]],
+        postings: Mapping[str, Mapping[str, Mapping[str, Known]]],
+        table: FactTable,
+    ) -> None:
+        self._owner = owner
+        self._scopes = scopes
+        self._postings = postings
+        self._table = table
+        self._total = sum(len(facts) for facts in scopes.values())
+
+    def with_term(self, term: str) -> list[Known]:
+        """Visible facts that hold `term`."""
+        return [
+            known
+            for postings in self._postings.values()
+            for known in postings.get(term, {}).values()
+            if known.owner == self._owner
+        ]
+
+    def idf(self, term: str) -> float:
+        """Weight of `term` among the visible facts: 1 when one of them has it, towards 0 when all have; 0 when none."""
+        count = sum(len(postings.get(term, ())) for postings in self._postings.values())
+        return log(1 + self._total / count) / log(1 + self._total) if count else 0.0
+
+    def all(self) -> list[Known]:
+        """Every visible fact."""
+        return [known for facts in self._scopes.values() for known in facts.values() if known.owner == self._owner]
+
+    def speaker(self, known: Known) -> Known:
+        """See `FactTable.speaker`."""
+        return self._table.speaker(known)
+
+
+def _known(fact: FactVersion) -> Known:
+    key = keys.parse(fact.key)
+    last_segment = key.name.rsplit("/", 1)[-1]
+    body_terms = terms(fact.body)
+    return Known(
+        fact=RecalledFact(
+            uid=fact.uid,
+            key=fact.key,
+            version=fact.version,
+            type=fact.type.value,
+            trust=fact.trust.value,
+            valid_from=fact.valid_from.astimezone(UTC).isoformat().replace("+00:00", "Z"),
+            body=fact.body,
+        ),
+        owner=fact.owner,
+        scope=key.scope,
+        pinned=fact.pinned,
+        since=fact.valid_from.timestamp(),
+        terms=frozenset(significant(body_terms + terms(last_segment))),
+        fingerprint=fingerprint(fact.body),
+        card=fact.when,
+    )

@@ -1,0 +1,312 @@
+"""Keeps the copy equal to the store: the change feed while both run, the manifest after a start or a new epoch.
+
+The facts in memory change first, then the file, then the acknowledgement; what was forgotten is acknowledged only when
+no byte of it is left. The store is asked, never told. What is done with the copy is `selection`'s and `search`'s.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TypeVar
+
+import structlog
+from pydantic import ValidationError
+
+from bead.clients.store import StoreClient
+from bead.errors import BeadError, Corrupt, NotFound, Unavailable
+from bead.facts import FactVersion
+from bead.wire.store import Change, ChangeKind, ChangePage, Manifest, TurnView
+from bead_index.database import FACT, TURN, Damaged, IndexFile, Position
+from bead_index.facts import FactTable
+from bead_index.worker import Worker
+
+CONSUMER = "index"
+POLL_S = 10.0
+"""Longest time one question for changes stays open; also how soon a deleted `index.db` is noticed."""
+BATCH = 100
+"""Most facts or sessions that one transaction takes in."""
+_FEW = 20
+_FIRST_PAUSE_S = 0.05
+_LONGEST_PAUSE_S = 5.0
+
+T = TypeVar("T")
+log = structlog.get_logger()
+
+
+@dataclass
+class Batch:
+    """What one transaction changes; a hash is None where the manifest has not told it."""
+
+    facts: list[tuple[FactVersion, str | None]] = field(default_factory=list)
+    sessions: list[tuple[str, tuple[TurnView, ...], str | None]] = field(default_factory=list)
+    gone_facts: list[str] = field(default_factory=list)
+    gone_sessions: list[str] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return f"Batch(facts={len(self.facts)}, sessions={len(self.sessions)})"
+
+    def write(self, index: IndexFile, position: Position | None = None) -> None:
+        """Apply it in one transaction, with the position it leads to."""
+        with index.transaction():
+            went = [index.drop_fact(key) for key in self.gone_facts]
+            went += [index.drop_session(session) for session in self.gone_sessions]
+            for fact, hash in self.facts:
+                index.put_fact(fact, hash)
+            went += [index.put_session(session, turns, hash) for session, turns, hash in self.sessions]
+            if any(went):
+                index.demand_purge()
+            if position:
+                index.set_position(position)
+
+
+class Follower:
+    """The copy and how far it has come. `run` never ends by itself; trouble is told in `degraded`."""
+
+    def __init__(self, store: StoreClient, worker: Worker) -> None:
+        self._store = store
+        self._worker = worker
+        self._table = FactTable()
+        self._position = Position("", 0)
+        self._compared = False
+        self._ready = False
+        self._trouble = "the index has not been compared with the store yet"
+        self._moved = asyncio.Condition()
+
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        """What does not work, in plain words; empty when the copy follows."""
+        return (self._trouble,) if self._trouble else ()
+
+    @property
+    def ready(self) -> bool:
+        """Whether the copy has been equal to the store once: before that it may hold what was forgotten."""
+        return self._ready
+
+    @property
+    def position(self) -> Position:
+        """How far the copy has come."""
+        return self._position
+
+    def facts(self) -> FactTable:
+        """The facts that may be injected.
+
+        Raises:
+            Unavailable: the copy has not been compared with the store yet.
+        """
+        if not self._ready:
+            raise Unavailable("memories are not loaded: " + self._trouble)
+        return self._table
+
+    async def wait_applied(self, seq: int, wait_s: float) -> bool:
+        """Whether change `seq` is applied within `wait_s`."""
+        return await self._wait(lambda: self._compared and self._position.seq >= seq, wait_s)
+
+    async def wait_compared(self, wait_s: float) -> bool:
+        """Whether the copy is equal to a manifest of the store within `wait_s`."""
+        return await self._wait(lambda: self._compared, wait_s)
+
+    async def start_over(self) -> None:
+        """Throw the file away; the next comparison builds it again. The facts in memory go on answering."""
+        self._compared = False
+        self._position = Position("", 0)
+        await self._worker.reset()
+
+    async def run(self) -> None:
+        """Follow for ever."""
+        pause_s = _FIRST_PAUSE_S
+        while True:
+            try:
+                await self._step()
+                pause_s = _FIRST_PAUSE_S
+                self._report("")
+                continue
+            except Damaged:
+                self._report("index.db is damaged and is being built again")
+                await self._recover_file()
+            except ValidationError:
+                self._report("the store's answers are of another version; run the same version of both")
+            except BeadError as error:
+                self._report(f"the index cannot follow the store: {error.message}")
+            await asyncio.sleep(pause_s)
+            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    async def _step(self) -> None:
+        if not self._compared:
+            await self._compare()
+            return
+        page = await self._store.changes(self._position.epoch, self._position.seq, POLL_S)
+        held = await self._worker.write(IndexFile.position)
+        if page.epoch != self._position.epoch or held.epoch != self._position.epoch:
+            self._compared = False
+        elif page.changes or page.seq > self._position.seq:
+            await self._apply(page)
+        else:
+            await self._learn_hashes()
+
+    async def _apply(self, page: ChangePage) -> None:
+        batch = await self._fetch(page.changes)
+        self._change_table(batch)
+        seq = page.changes[-1].seq if page.changes else page.seq
+        await self._settle(batch, Position(page.epoch, seq))
+
+    async def _settle(self, batch: Batch, position: Position) -> None:
+        await self._worker.write(lambda index: batch.write(index, position))
+        await self._worker.write(_purge_if_needed)
+        await self._arrive(position)
+
+    async def _arrive(self, position: Position) -> None:
+        async with self._moved:
+            self._position = position
+            self._compared = True
+            self._moved.notify_all()
+        await self._store.acknowledge(CONSUMER, position.epoch, position.seq)
+
+    async def _fetch(self, changes: Iterable[Change]) -> Batch:
+        batch = Batch()
+        for change in {(change.kind, change.id): change for change in changes}.values():
+            if change.kind is ChangeKind.FACT:
+                await self._fetch_fact(batch, change.id, None, gone=change.gone)
+            elif change.kind is ChangeKind.TURN:
+                await self._fetch_session(batch, change.id, None, gone=change.gone)
+        return batch
+
+    async def _fetch_fact(self, batch: Batch, key: str, hash: str | None, *, gone: bool = False) -> None:
+        # An unreadable highest version makes its key unavailable; the older value must not stay searchable (I1).
+        try:
+            fact = None if gone else await self._store.current_fact(key)
+        except (NotFound, Corrupt):
+            fact = None
+        if fact is None:
+            batch.gone_facts.append(key)
+        else:
+            batch.facts.append((fact, hash))
+
+    async def _fetch_session(self, batch: Batch, session: str, hash: str | None, *, gone: bool = False) -> None:
+        try:
+            view = None if gone else await self._store.session(session)
+        except (NotFound, Corrupt):
+            view = None
+        if view is None:
+            batch.gone_sessions.append(session)
+        else:
+            batch.sessions.append((session, view.turns, hash))
+
+    def _change_table(self, batch: Batch) -> None:
+        for key in batch.gone_facts:
+            self._table.drop(key)
+        for fact, _ in batch.facts:
+            self._table.put(fact)
+
+    async def _compare(self) -> None:
+        """Make the copy equal to the store's manifest, fetching only what differs."""
+        manifest = await self._store.manifest()
+        facts, sessions = _wanted(manifest, ChangeKind.FACT), _wanted(manifest, ChangeKind.TURN)
+        held_facts = await self._worker.write(lambda index: index.hashes(FACT))
+        held_sessions = await self._worker.write(lambda index: index.hashes(TURN))
+        gone = Batch(gone_facts=_without(held_facts, facts), gone_sessions=_without(held_sessions, sessions))
+        self._change_table(gone)
+        await self._worker.write(gone.write)
+        await self._take_facts(_different(facts, held_facts))
+        await self._take_sessions(_different(sessions, held_sessions))
+        # Built aside and swapped, so that what answers meanwhile is the old copy, whole.
+        self._table = await self._worker.write(lambda index: FactTable(index.facts()))
+        await self._settle(Batch(), Position(manifest.epoch, manifest.seq))
+        self._ready = True
+
+    async def _take_facts(self, wanted: dict[str, str]) -> None:
+        if len(wanted) <= _FEW:
+            batch = Batch()
+            for key, hash in wanted.items():
+                await self._fetch_fact(batch, key, hash)
+            await self._worker.write(batch.write)
+            return
+        after: str | None = None
+        while True:
+            page = await self._store.list_facts(after=after)
+            found = [(fact, wanted.get(fact.key)) for fact in page.facts if fact.key in wanted]
+            for some in _batches(found):
+                await self._worker.write(Batch(facts=some).write)
+            after = page.next_after
+            if after is None:
+                return
+
+    async def _take_sessions(self, wanted: dict[str, str]) -> None:
+        for some in _batches(wanted.items()):
+            batch = Batch()
+            for session, hash in some:
+                await self._fetch_session(batch, session, hash)
+            await self._worker.write(batch.write)
+
+    async def _learn_hashes(self) -> None:
+        """In a quiet moment, note what the manifest calls the things that the feed has brought.
+
+        Without it the next start would fetch them all again.
+        """
+        unknown = await self._worker.write(_without_hash)
+        if not unknown:
+            return
+        manifest = await self._store.manifest()
+        if Position(manifest.epoch, manifest.seq) != self._position:
+            return
+        known = {
+            (FACT if entry.kind is ChangeKind.FACT else TURN, entry.id): entry.hash
+            for entry in manifest.entries
+            if entry.kind is not ChangeKind.CONVERSATION
+        }
+        named = [(kind, id, known[kind, id]) for kind, id in unknown if (kind, id) in known]
+        await self._worker.write(lambda index: _set_hashes(index, named))
+
+    async def _recover_file(self) -> None:
+        try:
+            await self.start_over()
+        except BeadError as error:
+            self._report(f"the index cannot be kept: {error.message}")
+
+    async def _wait(self, reached: Callable[[], bool], wait_s: float) -> bool:
+        try:
+            async with asyncio.timeout(wait_s), self._moved:
+                await self._moved.wait_for(reached)
+        except TimeoutError:
+            return reached()
+        return True
+
+    def _report(self, trouble: str) -> None:
+        if trouble != self._trouble and trouble:
+            log.warning("index does not follow the store", reason=trouble)
+        self._trouble = trouble
+
+
+def _batches(items: Iterable[T]) -> Iterable[list[T]]:
+    left = iter(items)
+    while some := list(islice(left, BATCH)):
+        yield some
+
+
+def _purge_if_needed(index: IndexFile) -> None:
+    if index.needs_purge():
+        index.purge()
+
+
+def _wanted(manifest: Manifest, kind: ChangeKind) -> dict[str, str]:
+    return {entry.id: entry.hash for entry in manifest.entries if entry.kind is kind}
+
+
+def _without(held: Iterable[str], wanted: dict[str, str]) -> list[str]:
+    return [id for id in held if id not in wanted]
+
+
+def _different(wanted: dict[str, str], held: dict[str, str | None]) -> dict[str, str]:
+    return {id: hash for id, hash in wanted.items() if held.get(id) != hash}
+
+
+def _without_hash(index: IndexFile) -> list[tuple[str, str]]:
+    return [(kind, id) for kind in (FACT, TURN) for id, hash in index.hashes(kind).items() if hash is None]
+
+
+def _set_hashes(index: IndexFile, named: Sequence[tuple[str, str, str]]) -> None:
+    with index.transaction():
+        for kind, id, hash in named:
+            index.set_hash(kind, id, hash)

@@ -1,0 +1,53 @@
+"""The facts every conversation starts with (D15).
+
+Pure. Marked as pinned first, then those about the person, then the active project's most important while they fit.
+"""
+
+from collections.abc import Sequence
+
+from bead.blocks import fact_tokens
+from bead.errors import BadRequest
+from bead.recall import RecalledFact
+from bead.wire.index import PinnedAnswer, PinnedRequest
+from bead_index.facts import FactTable, Known
+
+MODES = ("fit", "pinned", "off")
+
+
+def pinned(request: PinnedRequest, table: FactTable) -> PinnedAnswer:
+    """Whole facts within the budget, in the order they are shown; equal stores give equal answers.
+
+    Raises:
+        BadRequest: unknown `project_facts`.
+    """
+    if request.project_facts not in MODES:
+        raise BadRequest(f"project_facts is one of {', '.join(MODES)}")
+    facts = table.visible(request.owner, request.project)
+    eligible = [known for known in facts.all() if _eligible(known, request.project, request.project_facts)]
+    ordered = sorted(eligible, key=_importance)
+    return PinnedAnswer(tuple(_fitting([k for k in ordered if facts.speaker(k) is k], request.budget_tokens)))
+
+
+def _eligible(known: Known, project: str, mode: str) -> bool:
+    if known.about_person:
+        return True
+    if known.scope != f"project/{project}":
+        return known.pinned
+    return mode == "fit" or (mode == "pinned" and known.pinned)
+
+
+def _importance(known: Known) -> tuple[int, int, float, str]:
+    stage = 0 if known.pinned else 1 if known.about_person else 2
+    rank, since, uid = known.voice
+    return stage, -rank, -since, uid
+
+
+def _fitting(ordered: Sequence[Known], left: int) -> list[RecalledFact]:
+    """Those that fit, passing over one that is too long, so that a single long fact does not empty the block."""
+    taken: list[RecalledFact] = []
+    for known in ordered:
+        cost = fact_tokens(known.fact)
+        if cost <= left:
+            taken.append(known.fact)
+            left -= cost
+    return taken

@@ -1,0 +1,99 @@
+"""What to inject of the facts that a gate has judged: seen ones out, duplicates once, whole facts within the budget.
+
+Pure. How strongly a turn points at a fact is the gate's to say (`evidence`); what a person searches is `search`.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import msgspec
+
+from bead.blocks import fact_tokens
+from bead.recall import Cue, RecalledFact, Rejected
+from bead.wire.index import RecallAnswer, RecallRequest
+from bead_index.facts import FactTable, Known, VisibleFacts
+
+MAX_REJECTED = 10
+"""Most rivals that an answer names, best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A fact under consideration; `against` says why the gate keeps it out, and is empty when it does not."""
+
+    known: Known
+    score: float
+    terms: tuple[str, ...]
+    """Cue terms that it shares, strongest first."""
+    against: str = ""
+
+    @property
+    def order(self) -> tuple[float, int, str]:
+        """Ascending: best score, then higher trust; the uid settles ties, so that equal requests get equal answers."""
+        return -round(self.score, 9), -self.known.voice[0], self.known.fact.uid
+
+
+class Gate(Protocol):
+    """Decides which facts a turn needs."""
+
+    def judge(self, cues: Sequence[Cue], project: str, facts: VisibleFacts) -> Sequence[Judged]:
+        """Every fact worth a thought, with a score and whether it passes; facts are `visible` ones only."""
+        ...
+
+
+def recall(request: RecallRequest, table: FactTable, gate: Gate) -> RecallAnswer:
+    """Facts for `request`, best first, and the rivals that stayed out with the reason."""
+    facts = table.visible(request.owner, request.project)
+    judged = sorted(gate.judge(request.cues, request.project, facts), key=lambda candidate: candidate.order)
+    return choose(judged, facts, request.seen, request.budget_tokens, request.max_facts)
+
+
+def choose(
+    judged: Sequence[Judged], facts: VisibleFacts, seen: Collection[str], budget_tokens: int, max_facts: int
+) -> RecallAnswer:
+    """Take of `judged` (best first) what fits; a silenced near-duplicate gives its place to the one that speaks."""
+    seen = frozenset(seen)
+    chosen: dict[str, Judged] = {}
+    rejected: list[Rejected] = []
+    left = budget_tokens
+    for candidate in judged:
+        speaking = _speaking(candidate, facts)
+        reason = candidate.against or _reason(candidate, speaking, chosen, seen, left, max_facts)
+        if not reason:
+            chosen[speaking.known.fact.uid] = speaking
+            left -= fact_tokens(speaking.known.fact)
+        if reason or speaking is not candidate:
+            rejected.append(_rejected(candidate, reason or _SILENCED))
+    return RecallAnswer(tuple(_recalled(each) for each in chosen.values()), tuple(rejected[:MAX_REJECTED]))
+
+
+_SILENCED = "a newer or more trusted statement says it instead"
+
+
+def _speaking(candidate: Judged, facts: VisibleFacts) -> Judged:
+    speaker = facts.speaker(candidate.known)
+    return candidate if speaker is candidate.known else Judged(speaker, candidate.score, candidate.terms)
+
+
+def _reason(
+    candidate: Judged, speaking: Judged, chosen: Collection[str], seen: Collection[str], left: int, max_facts: int
+) -> str:
+    uid = speaking.known.fact.uid
+    if candidate.known.fact.uid in seen or uid in seen:
+        return "already in this conversation"
+    if uid in chosen:
+        return _SILENCED
+    if len(chosen) >= max_facts:
+        return f"{max_facts} better ones are enough"
+    if fact_tokens(speaking.known.fact) > left:
+        return f"does not fit into the {left} tokens that are left"
+    return ""
+
+
+def _recalled(judged: Judged) -> RecalledFact:
+    return msgspec.structs.replace(judged.known.fact, score=round(judged.score, 4), terms=judged.terms)
+
+
+def _rejected(judged: Judged, reason: str) -> Rejected:
+    return Rejected(judged.known.fact.uid, round(judged.score, 4), reason)

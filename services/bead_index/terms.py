@@ -1,0 +1,162 @@
+"""Text into terms: one rule for what is indexed and for what is asked.
+
+A term is lower-case (NFKC and case folded) and holds letters, digits and `+ # - . / _ :` only, so it is one token of
+the full-text table and never part of its query syntax. Pure. Weighing terms is `evidence`; ranking is the database's.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+MAX_TERM = 64
+"""Longest term in characters; longer ones are cut, on both sides alike."""
+
+TOKEN_PUNCTUATION = "+#-./_:"
+"""Signs that occur inside terms: the tokenizer of the full-text table must keep them."""
+
+# Scripts written without blanks between words: Han, kana, Hangul (whole, conjoining, half-width), Thai, Lao, Burmese,
+# Khmer. Their runs become pairs of characters.
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff"
+    "\u3400-\u9fff\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc\U00020000-\U0003ffff"
+)
+# Signs that continue a word though they are no letters: accents, Hebrew and Arabic points, Indic vowels.
+_MARKS = "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0dff"
+_WORD = rf"(?:[A-Za-z0-9_]+|(?![{_UNSPACED}])[\w{_MARKS}])+"
+_PATTERN = re.compile(
+    rf"(?P<unspaced>[{_UNSPACED}]+)"
+    r"|(?P<language>(?<!\w)[A-Za-z]{1,2}\+\+|(?<!\w)[A-Za-z]#(?!\w))"
+    rf"|(?P<word>{_WORD}(?:[-./:\\'’]+{_WORD})*)"  # noqa: RUF001 -- the typographic apostrophe is meant
+)
+_BETWEEN_SEGMENTS = re.compile(r"[/\\:]+")
+_BETWEEN_PARTS = re.compile(r"[-._]+")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_APOSTROPHE = re.compile(r"['’](?:s\b)?")  # noqa: RUF001
+# What folding brings in besides: blanks and brackets out of ligatures and numbered signs.
+_FOREIGN = re.compile(r"[^\w+#\-./:\u0080-\U0010ffff]|\s")
+_VOWEL = re.compile(r"[aeiouy]")
+_SHORT = re.compile(r"[^aeiou][aeiouy][^aeiouywx]\Z")
+_PLAIN = re.compile(r"[a-z]{4,}\Z")
+
+
+class Span(NamedTuple):
+    """A piece of text and the terms it stands for; `start` and `end` are character offsets into the text."""
+
+    start: int
+    end: int
+    terms: tuple[str, ...]
+
+
+def terms(text: str) -> list[str]:
+    """Every term of `text` in order, with repetitions and stop words."""
+    return [term for span in spans(text) for term in span.terms]
+
+
+def significant(words: Iterable[str]) -> list[str]:
+    """`words` without stop words and repetitions, in order."""
+    return [word for word in dict.fromkeys(words) if word not in STOP_WORDS]
+
+
+def query_terms(text: str, limit: int) -> list[str]:
+    """What to look for: at most `limit` different terms; stop words only when there is nothing else."""
+    found = terms(text)
+    return (significant(found) or list(dict.fromkeys(found)))[:limit]
+
+
+def spans(text: str) -> Iterator[Span]:
+    """The words of `text` where they stand. Spans of unspaced scripts overlap: one a pair of characters."""
+    for match in _PATTERN.finditer(text):
+        piece = match[0]
+        if match.lastgroup == "unspaced":
+            yield from _pairs(piece, match.start())
+        elif match.lastgroup == "language":
+            yield Span(match.start(), match.end(), (piece.lower(),))
+        else:
+            found = tuple(clean for term in _word_terms(piece) if (clean := _FOREIGN.sub("", term)[:MAX_TERM]))
+            if found:
+                yield Span(match.start(), match.end(), found)
+
+
+def stem(word: str) -> str:
+    """`word` without an English plural, -ed, -ing or final -e, so that its forms meet; other words as they are.
+
+    >>> [stem(word) for word in ("queries", "caching", "cached", "running", "string", "status")]
+    ['query', 'cach', 'cach', 'run', 'string', 'status']
+    >>> [stem(word) for word in ("notes", "noted", "code", "coding", "added", "fixed")]
+    ['note', 'note', 'code', 'code', 'add', 'fix']
+    """
+    if not _PLAIN.match(word) or word in _UNSTEMMED:
+        return word
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    word = _singular(word)
+    for ending in ("ing", "ed"):
+        root = word.removesuffix(ending)
+        if root != word and len(root) >= 3 and _VOWEL.search(root) and not word.endswith("eed"):
+            return _rooted(root)
+    # Four letters keep their e: a "note" is no "not".
+    return word[:-1] if len(word) > 4 and word.endswith("e") else word
+
+
+def _pairs(run: str, start: int) -> Iterator[Span]:
+    folded = _fold(run)
+    pairs = [folded[at : at + 2] for at in range(len(folded) - 1)] or [folded]
+    if len(folded) != len(run):  # half-width or decomposed letters: pairs have no place of their own
+        yield Span(start, start + len(run), tuple(pairs))
+        return
+    for at, pair in enumerate(pairs):
+        yield Span(start + at, start + at + len(pair), (pair,))
+
+
+def _word_terms(word: str) -> list[str]:
+    word = _APOSTROPHE.sub("", unicodedata.normalize("NFKC", word))
+    segments = [segment for segment in _BETWEEN_SEGMENTS.split(word) if segment]
+    whole = [_fold(word).replace("\\", "/")] if len(segments) > 1 else []
+    return whole + [term for segment in segments for term in _segment_terms(segment)]
+
+
+def _segment_terms(segment: str) -> list[str]:
+    parts = [part for piece in _BETWEEN_PARTS.split(segment) for part in _CAMEL.split(piece) if part]
+    if len(parts) < 2:
+        return [stem(_fold(part)) for part in parts]
+    return [_fold(segment), *(stem(_fold(part)) for part in parts if len(part) > 1)]
+
+
+def _fold(text: str) -> str:
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+
+
+def _singular(word: str) -> str:
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith(("sses", "xes", "ches", "shes", "zes")):
+        return word[:-2]
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+def _rooted(root: str) -> str:
+    """`root` as the plain verb has it here: "not(ed)" is "note", "runn(ing)" is "run", "add(ed)" is "add"."""
+    if _SHORT.match(root):
+        return root + "e"
+    doubled = len(root) > 3 and root[-1] == root[-2] and root[-1] not in "lsz"
+    return root[:-1] if doubled else root.removesuffix("e")
+
+
+_IRREGULAR = {"used": "use", "using": "use", "uses": "use"}
+_UNSTEMMED = frozenset({"embed", "this", "does", "these", "those", "redis", "kubernetes", "series", "always", "news"})
+
+# Function words only. Short commands (`go get`, `make`, `not`) carry meaning in a developer's sentence and stay, but
+# for the words that every sentence has.
+STOP_WORDS = frozenset(
+    stem(word)
+    for word in """
+    a about after all also am an and any are as at be because been before being but by can cannot could did do does
+    doing dont for from had has have having he her here hers him his how i if in into is it its itself just let lets
+    me more most my no nor not now of on only or other our ours out over own please same she should so some such than
+    that the their theirs them then there these they this those through to too under until up us very was we were what
+    when where which while who whom why will with would you your yours im ive id ill youre doesnt didnt isnt wont cant
+    """.split()
+)

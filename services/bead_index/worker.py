@@ -1,0 +1,97 @@
+"""Blocking index work on two threads of its own: one writes, one reads, so that no search waits for a rebuild."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+import structlog
+
+from bead_index.database import Damaged, IndexFile, throw_away
+
+T = TypeVar("T")
+log = structlog.get_logger()
+
+
+class Worker:
+    """`async with Worker(path) as worker`: the only holder of `index.db` in this process."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._writing = ThreadPoolExecutor(1, thread_name_prefix="index-write")
+        self._reading = ThreadPoolExecutor(1, thread_name_prefix="index-read")
+        self._writer: IndexFile | None = None
+        self._reader: IndexFile | None = None
+
+    async def write(self, work: Callable[[IndexFile], T]) -> T:
+        """`work` on the writing connection, after what was asked before.
+
+        Raises:
+            Damaged: the file is unusable; call `reset`.
+            Unavailable: the disk refuses.
+        """
+        return await self._on(self._writing, lambda: work(self._open_writer()))
+
+    async def read(self, work: Callable[[IndexFile], T]) -> T:
+        """`work` on the reading connection; raises as `write` does."""
+        return await self._on(self._reading, lambda: work(self._open_reader()))
+
+    async def reset(self) -> None:
+        """Throw the file away; the next call makes an empty one."""
+        await self._on(self._reading, self._close_reader)
+        await self._on(self._writing, self._throw_away)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        await self._on(self._reading, self._close_reader)
+        await self._on(self._writing, self._close_writer)
+        self._reading.shutdown()
+        self._writing.shutdown()
+
+    @staticmethod
+    async def _on(pool: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(pool, work)
+
+    def _open_writer(self) -> IndexFile:
+        if self._writer is not None and (self._writer.is_missing() or self._writer.is_replaced()):
+            self._close_writer()
+            throw_away(self._path)  # -wal and -shm of the file that is gone
+        if self._writer is None:
+            self._writer = self._opened()
+        return self._writer
+
+    def _opened(self) -> IndexFile:
+        try:
+            return IndexFile(self._path)
+        except Damaged:
+            log.warning("index.db is damaged or of another version; it is built again from the store")
+            throw_away(self._path)
+            return IndexFile(self._path)
+
+    def _open_reader(self) -> IndexFile:
+        # While the path is missing the old file goes on answering; the writer makes the new one.
+        if self._reader is not None and self._reader.is_replaced():
+            self._close_reader()
+        if self._reader is None:
+            self._reader = IndexFile(self._path)
+        return self._reader
+
+    def _close_reader(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+    def _close_writer(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+    def _throw_away(self) -> None:
+        self._close_writer()
+        throw_away(self._path)
