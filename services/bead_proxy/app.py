@@ -1,0 +1,253 @@
+"""The proxy as an aiohttp application: who may ask, which route it is, and what runs beside the requests.
+
+Wires `access`, `memory` and `forward`; decides nothing about memory and touches no byte.
+"""
+
+import logging
+import socket
+import time
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import asynccontextmanager
+
+from aiohttp import web
+from multidict import CIMultiDict
+
+from bead import __version__
+from bead.clients.index import IndexClient
+from bead.clients.store import StoreClient
+from bead.errors import BeadError
+from bead.projects import Identity
+from bead.settings import ProxySettings
+from bead.tasks import Tasks
+from bead.wire.health import Health
+from bead_proxy import anthropic
+from bead_proxy.access import HEALTH, Rules, admit
+from bead_proxy.answers import (
+    drop_invented_headers,
+    health_answer,
+    metrics_answer,
+    no_such_route,
+    no_websocket,
+    provider_error,
+    refusal,
+)
+from bead_proxy.caller import read_caller
+from bead_proxy.capture import Capture
+from bead_proxy.directories import Directories
+from bead_proxy.failures import log_failure
+from bead_proxy.forward import HEAD_LIMIT, Upstream
+from bead_proxy.memory import Memory
+from bead_proxy.metrics import Metrics
+from bead_proxy.peer import Peers
+from bead_proxy.protocol import Reply, ReplyReader
+
+METRICS = "/bead/metrics"
+_LOCAL = "/bead"
+_MESSAGES = "/v1/messages"
+
+_STREAM_GRACE_S = 0.2
+"""Open answers may end by themselves this long when the proxy stops; the library then takes as long to cut them."""
+_CAPTURE_GRACE_S = 0.4
+_READ_BUFFER_BYTES = 256 * 1024
+
+
+def create_app(
+    settings: ProxySettings,
+    *,
+    owner: str,
+    home_id: str,
+    store: StoreClient,
+    index: IndexClient,
+    token: str,
+    identify: Callable[[str], Identity | None] | None,
+    project: str | None = None,
+    hosts: Collection[str] = (),
+) -> web.Application:
+    """The proxy, ready to be served.
+
+    `token` is the capability of this home; `identify` asks git about a directory, None where directories cannot be
+    seen; `project` is for requests that name none; `hosts` are names of ours beside the loopback ones.
+
+    Raises:
+        BadRequest: the upstream address is not safe.
+    """
+    proxy = Proxy(settings, owner, home_id, store, index, token, identify, project, hosts)
+    app = web.Application(client_max_size=0)
+    app.router.add_route("*", "/{path:.*}", proxy.handle)
+    app.on_response_prepare.append(drop_invented_headers)
+    app.cleanup_ctx.append(proxy.running)
+    return app
+
+
+@asynccontextmanager
+async def serving(app: web.Application, listener: socket.socket) -> AsyncIterator[None]:
+    """`app` answers on `listener` while the block runs; at its end, open answers are cut within a second."""
+    runner = web.AppRunner(
+        app,
+        access_log=None,
+        # The library logs what it could not parse, and that is somebody's header (I15).
+        logger=_silent_logger(),
+        handler_cancellation=True,
+        auto_decompress=False,
+        shutdown_timeout=_STREAM_GRACE_S,
+        keepalive_timeout=75.0,
+        read_bufsize=_READ_BUFFER_BYTES,
+        max_line_size=HEAD_LIMIT,
+        max_field_size=HEAD_LIMIT,
+    )
+    await runner.setup()
+    try:
+        await web.SockSite(runner, listener).start()
+        yield
+    finally:
+        await runner.cleanup()
+
+
+class Proxy:
+    """One listener's request handling."""
+
+    def __init__(
+        self,
+        settings: ProxySettings,
+        owner: str,
+        home_id: str,
+        store: StoreClient,
+        index: IndexClient,
+        token: str,
+        identify: Callable[[str], Identity | None] | None,
+        project: str | None,
+        hosts: Collection[str],
+    ) -> None:
+        self._home_id = home_id
+        self._bare_url = settings.bare_url
+        self._token = token
+        self._hosts = frozenset(hosts)
+        self._peers = Peers()
+        self._metrics = Metrics(time.monotonic)
+        self._tasks = Tasks()
+        self._upstream = Upstream(settings.upstream.anthropic)
+        self._memory = Memory(
+            settings,
+            owner,
+            store,
+            index,
+            Directories(store, identify, self._tasks, project),
+            Capture(store, self._tasks, self._metrics),
+            self._metrics,
+        )
+
+    async def running(self, app: web.Application) -> AsyncIterator[None]:
+        """What lives as long as the listener."""
+        async with self._tasks:
+            await self._upstream.open()
+            yield
+            await self._upstream.close()
+            await self._tasks.drain(_CAPTURE_GRACE_S)
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        """Answer one request of any method and path."""
+        try:
+            target = self._admit(request)
+        except BeadError as error:
+            self._count("refused")
+            return refusal(error)
+        try:
+            return await self._route(request, target)
+        except Exception as error:
+            # The outermost boundary of a request, for an error in this program: say who failed, and nothing else.
+            log_failure("a request failed", error)
+            if request.writer.output_size and request.transport is not None:
+                # An answer has begun: cut it, so that nobody takes it for whole.
+                request.transport.close()
+            return provider_error(502, "api_error", "an error in the proxy; X-Bead-Off: 1 forwards without memory")
+
+    async def _route(self, request: web.Request, target: str) -> web.StreamResponse:
+        path = target.partition("?")[0]
+        if path == _LOCAL or path.startswith(f"{_LOCAL}/"):
+            return self._local(request, path)
+        if request.headers.get("Upgrade", "").lower() == "websocket":
+            self._count("websocket")
+            return no_websocket()
+        body = await _read(request)
+        if request.method != "POST" or not path.endswith(_MESSAGES):
+            self._count("other")
+            return await self._upstream.relay(request, target, body)
+        self._count("messages")
+        return await self._messages(request, target, body)
+
+    def _admit(self, request: web.Request) -> str:
+        transport = request.transport
+        port = transport.get_extra_info("sockname")[1] if transport else 0
+        rules = Rules(self._token, port, self._bare_url, self._hosts)
+        # The raw target: the library's own view of it is decoded.
+        return admit(request.raw_path, request.raw_headers, rules, lambda: self._peers.is_same_user(transport))
+
+    def _local(self, request: web.Request, path: str) -> web.Response:
+        self._count("local")
+        if path == HEALTH and request.method in ("GET", "HEAD"):
+            degraded = self._metrics.degraded()
+            return health_answer(
+                Health(name="proxy", version=__version__, ready=True, home_id=self._home_id, degraded=degraded)
+            )
+        if path == METRICS and request.method == "GET":
+            return metrics_answer(self._metrics.registry)
+        return no_such_route()
+
+    async def _messages(self, request: web.Request, target: str, body: bytes) -> web.StreamResponse:
+        started = time.perf_counter()
+        if "Content-Encoding" in request.headers:
+            return await self._upstream.relay(request, target, body)
+        step = await self._memory.prepare(body, read_caller(request.headers))
+        del body
+        self._metrics.added_ms.observe((time.perf_counter() - started) * 1_000)
+        if step.on_reply is None:
+            return await self._upstream.relay(request, target, step.body)
+        seen = _Seen()
+        try:
+            return await self._upstream.relay(request, target, step.body, seen.watch)
+        finally:
+            # Also when the caller leaves in the middle: what was said until then is a turn.
+            if (reply := seen.reply()) is not None:
+                step.on_reply(reply)
+
+    def _count(self, kind: str) -> None:
+        self._metrics.requests.labels(kind).inc()
+
+
+class _Seen:
+    """Reads a model's answer as it goes by; trouble with reading ends the reading, never the answer."""
+
+    def __init__(self) -> None:
+        self._reader: ReplyReader | None = None
+
+    def watch(self, status: int, headers: CIMultiDict[str]) -> Callable[[bytes], None] | None:
+        """See `bead_proxy.forward.Watch`: an error is no answer."""
+        if status != 200:
+            return None
+        self._reader = anthropic.reply_reader(headers.get("Content-Type", ""), headers.get("Content-Encoding", ""))
+        return self._feed
+
+    def reply(self) -> Reply | None:
+        """What the model said, as far as it came; None when it said nothing."""
+        return self._reader.close() if self._reader is not None else None
+
+    def _feed(self, chunk: bytes) -> None:
+        if self._reader is None:
+            return
+        try:
+            self._reader.feed(chunk)
+        except Exception as error:
+            log_failure("a reply could not be read", error)
+            self._reader = None
+
+
+async def _read(request: web.Request) -> bytes:
+    """The whole body with one copy fewer than `request.read()`."""
+    chunks = [chunk async for chunk in request.content.iter_any()]
+    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+
+def _silent_logger() -> logging.Logger:
+    logger = logging.Logger("bead_proxy.http")
+    logger.disabled = True
+    return logger

@@ -1,0 +1,151 @@
+"""Turns on their way into the raw log, and the person's "remember" wishes (D5, I13).
+
+A turn is handed to the store at once; while the store is away it waits here, within bounds, and is tried again. Turns
+of one session keep their order. What a turn is, and when there is one, is `memory`'s business.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import TypeVar
+
+from bead.clients.store import StoreClient
+from bead.errors import BeadError, Unavailable
+from bead.facts import Trust
+from bead.tasks import Tasks
+from bead.turns import Role
+from bead.wire.store import AppendTurn, Project, WriteFact
+from bead_proxy.metrics import Metrics
+from bead_proxy.patience import NotLoaded
+from bead_proxy.remember import wishes
+
+T = TypeVar("T")
+
+MOST_WAITING_CHARACTERS = 32_000_000
+MOST_WAITING = 2_000
+_ONE_TRY_S = 5.0
+_PAUSES_S = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a request stands: its session, its project, and the position after each user message."""
+
+    session: str
+    project: Project | None
+    positions: tuple[str, ...]
+
+    @property
+    def scope(self) -> str:
+        """Scope name of the project; empty where there is none."""
+        return self.project.name if self.project else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What is captured; `place` may have to be waited for."""
+
+    role: Role
+    text: str
+    place: Callable[[], Awaitable[Place]]
+    harness: str | None
+    model: str | None
+    is_complete: bool = True
+    human_text: str = ""
+    """The person's own words, to look for wishes in; empty where nobody's words count as a wish."""
+
+    def __repr__(self) -> str:
+        return f"Words(role={self.role!r}, characters={len(self.text)})"
+
+
+class Capture:
+    """Hands turns to the store in the background."""
+
+    def __init__(self, store: StoreClient, tasks: Tasks, metrics: Metrics) -> None:
+        self._store = store
+        self._tasks = tasks
+        self._metrics = metrics
+        self._last: dict[str, asyncio.Task[None]] = {}
+        self._waiting = 0
+        self._waiting_characters = 0
+
+    def start(self, order: str, words: Words) -> asyncio.Task[None] | None:
+        """Begin to write `words`, after the others of the same `order`; None when too much is waiting already."""
+        if self._waiting >= MOST_WAITING or self._waiting_characters + len(words.text) > MOST_WAITING_CHARACTERS:
+            self._lost("too many turns wait for the store")
+            return None
+        self._waiting += 1
+        self._waiting_characters += len(words.text)
+        task = self._tasks.start(self._write(words, self._last.get(order)), name=f"capture {words.role.value}")
+        self._last[order] = task
+        task.add_done_callback(lambda done: self._finished(order, done, len(words.text)))
+        return task
+
+    async def _write(self, words: Words, before: asyncio.Task[None] | None) -> None:
+        if before is not None:
+            await asyncio.wait({before})
+        at = datetime.now(UTC).isoformat()
+        written = await self._persist(partial(self._append, words, at))
+        if written is None:
+            self._lost("a turn could not be written")
+            return
+        source, is_new, scope = written
+        self._metrics.turns.labels("written" if is_new else "already there").inc()
+        if is_new and words.human_text:
+            await self._remember(words, source, scope)
+
+    async def _append(self, words: Words, at: str) -> tuple[str, bool, str]:
+        place = await words.place()
+        appended = await self._store.append_turn(
+            AppendTurn(
+                session=place.session,
+                turn_id=place.positions[-1] + ("" if words.role is Role.USER else ":reply"),
+                role=words.role,
+                text=words.text,
+                at=at,
+                project=place.scope or None,
+                project_id=place.project.identity if place.project else None,
+                harness=words.harness,
+                model=words.model,
+                complete=words.is_complete,
+            )
+        )
+        return appended.source, not appended.already_there, place.scope
+
+    async def _remember(self, words: Words, source: str, scope: str) -> None:
+        for wish in wishes(words.human_text):
+            fact = WriteFact(
+                body=wish,
+                trust=Trust.USER_STATED,
+                project=scope or None,
+                sources=(source,),
+                harness=words.harness,
+            )
+            if await self._persist(partial(self._store.write_fact, fact)) is None:
+                self._lost("a wish to remember could not be written")
+
+    async def _persist(self, attempt: Callable[[], Awaitable[T]]) -> T | None:
+        """Try until the store answers; None when it refuses, or stays away too long."""
+        for pause_s in (*_PAUSES_S, None):
+            try:
+                async with asyncio.timeout(_ONE_TRY_S):
+                    return await attempt()
+            except (Unavailable, NotLoaded, TimeoutError):
+                if pause_s is None:
+                    return None
+                await asyncio.sleep(pause_s)
+            except BeadError:
+                return None
+        return None
+
+    def _lost(self, cause: str) -> None:
+        self._metrics.turns.labels("lost").inc()
+        self._metrics.trouble(cause)
+
+    def _finished(self, order: str, task: asyncio.Task[None], characters: int) -> None:
+        self._waiting -= 1
+        self._waiting_characters -= characters
+        if self._last.get(order) is task:
+            del self._last[order]

@@ -1,0 +1,102 @@
+"""Copies of conversations: which blocks go where, as far as this process knows (D6, I9).
+
+Disposable: the store has the truth and a lost copy is loaded again. Making decisions is `memory`'s.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+
+from bead.conversations import Block, BlockKind, Conversation
+from bead_proxy.protocol import Insertion, ModelRequest
+
+MOST_COPIES = 256
+"""Copies kept; the one unused for longest goes first (I17)."""
+
+
+class Copy:
+    """One conversation. Whoever decides or commits holds `lock`."""
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.id = ""
+        self.generation = 0
+        self.is_unsure = True
+        """Whether the store may have more or less than is known here."""
+        self._blocks: dict[tuple[BlockKind, str], Block] = {}
+        self._known: set[str] = set()
+
+    def covers(self, positions: Sequence[str]) -> bool:
+        """Whether all is known about `positions`; the newest of a conversation that only grew needs no question."""
+        return not self.is_unsure and self._known.issuperset(positions[:-1] or positions)
+
+    def take(self, found: Conversation, positions: Sequence[str]) -> None:
+        """Believe the store's answer about `positions`."""
+        if found.generation != self.generation or found.id != self.id:
+            # A forget may have taken a block anywhere, also on a branch that this request does not show.
+            self._blocks.clear()
+            self._known.clear()
+        else:
+            for position in positions:
+                for kind in BlockKind:
+                    self._blocks.pop((kind, position), None)
+        self.id, self.generation, self.is_unsure = found.id, found.generation, False
+        self._known.update(positions)
+        self._blocks.update({(block.kind, block.position): block for block in found.blocks})
+
+    def keep(self, blocks: Sequence[Block], generation: int) -> None:
+        """Add what was committed."""
+        self.generation, self.is_unsure = generation, False
+        for block in blocks:
+            self._known.add(block.position)
+            self._blocks[block.kind, block.position] = block
+
+    def decided(self, kind: BlockKind, position: str) -> bool:
+        """Whether a decision was made there, be it for nothing."""
+        return (kind, position) in self._blocks
+
+    def blocks(self, positions: Sequence[str]) -> Iterator[Block]:
+        """The blocks that a request with these positions carries, in order."""
+        pinned = self._blocks.get((BlockKind.PINNED, positions[0]))
+        if pinned and pinned.text:
+            yield pinned
+        for position in positions:
+            block = self._blocks.get((BlockKind.RECALL, position))
+            if block and block.text:
+                yield block
+
+
+class Copies:
+    """All copies of this process, by session and thread."""
+
+    def __init__(self, most: int = MOST_COPIES) -> None:
+        self._most = most
+        self._copies: OrderedDict[tuple[str, str], Copy] = OrderedDict()
+
+    def of(self, session: str, thread: str) -> Copy:
+        """The copy of that conversation, new if there is none."""
+        copy = self._copies.get((session, thread))
+        if copy is None:
+            copy = self._copies[session, thread] = Copy()
+            self._drop_oldest()
+        self._copies.move_to_end((session, thread))
+        return copy
+
+    def __len__(self) -> int:
+        return len(self._copies)
+
+    def _drop_oldest(self) -> None:
+        for key in list(self._copies)[: max(0, len(self._copies) - self._most)]:
+            if not self._copies[key].lock.locked():
+                del self._copies[key]
+
+
+def insertions(request: ModelRequest, positions: Sequence[str], blocks: Sequence[Block]) -> list[Insertion]:
+    """Where the bytes of `blocks` go in the body of `request`."""
+    anchors = {position: user.anchor for position, user in zip(positions, request.users, strict=True)}
+    found: list[Insertion] = []
+    for block in blocks:
+        anchor = request.system if block.kind is BlockKind.PINNED else anchors[block.position]
+        if anchor is not None:
+            found += anchor.insertions(block.text)
+    return found

@@ -1,0 +1,202 @@
+"""Byte-exact forwarding to the provider: the head and body that came, the answer as it arrives (I8).
+
+Nothing here knows about memory: a caller may swap the body and watch the answer go by. Who may ask is `access`'s.
+"""
+
+import ipaddress
+from collections.abc import Callable, Iterable
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiohttp
+from aiohttp import payload, web
+from aiohttp.abc import AbstractStreamWriter
+from multidict import CIMultiDict
+from yarl import URL
+
+from bead.errors import BadRequest
+from bead_proxy.answers import GIVEN, provider_error
+
+CONNECT_TIMEOUT_S = 10.0
+"""The only time limit towards the provider: an open stream may be quiet as long as it likes."""
+
+HEAD_LIMIT = 256 * 1024
+"""Longest request target, and longest header field, in either direction."""
+
+_HOP_BY_HOP = frozenset(
+    {
+        b"connection",
+        b"keep-alive",
+        b"proxy-authenticate",
+        b"proxy-authorization",
+        b"proxy-connection",
+        b"te",
+        b"trailer",
+        b"transfer-encoding",
+        b"upgrade",
+    }
+)
+# Host is the provider's own; Expect was answered here.
+_REQUEST_ONLY = frozenset({b"host", b"expect"})
+_OURS = b"x-bead-"
+_NEVER_INVENTED = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
+
+RawHeaders = Iterable[tuple[bytes, bytes]]
+Watch = Callable[[int, "CIMultiDict[str]"], Callable[[bytes], None] | None]
+"""Told the status and headers of an answer; what it returns sees every chunk after it was sent on."""
+
+
+class Upstream:
+    """The provider behind one base address; `open` it before use."""
+
+    def __init__(self, base: str) -> None:
+        """Raises:
+        BadRequest: the address would send credentials in the clear.
+        """
+        self._base = checked_base(base)
+        self._session: aiohttp.ClientSession | None = None
+
+    async def open(self) -> None:
+        """Start the pool of connections."""
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=60),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT_S),
+            # A jar would hand one caller's cookies to another.
+            cookie_jar=aiohttp.DummyCookieJar(),
+            auto_decompress=False,
+            request_class=_Request,
+            skip_auto_headers=_NEVER_INVENTED,
+            max_line_size=HEAD_LIMIT,
+            max_field_size=HEAD_LIMIT,
+        )
+
+    async def close(self) -> None:
+        """Close every connection."""
+        if self._session is not None:
+            await self._session.close()
+
+    async def relay(
+        self, request: web.Request, target: str, body: bytes, watch: Watch | None = None
+    ) -> web.StreamResponse:
+        """Send `request` on, as `target` with `body`, and its answer back as it arrives."""
+        assert self._session is not None
+        has_body = bool(body) or b"transfer-encoding" in {name.lower() for name, _ in request.raw_headers}
+        try:
+            answer = await self._session.request(
+                request.method,
+                URL(self._base + target, encoded=True),
+                headers=request_headers(request.raw_headers, len(body)),
+                data=_Body(body) if has_body else None,
+                allow_redirects=False,
+            )
+        except (aiohttp.ClientError, OSError, TimeoutError) as error:
+            return provider_error(502, "api_error", f"cannot reach {_origin(self._base)} ({type(error).__name__})")
+        async with answer:
+            return await _send_back(request, answer, watch)
+
+
+def request_headers(raw: RawHeaders, body_length: int) -> CIMultiDict[str]:
+    """Headers for the provider: in order, in their own spelling, without ours and those of the connection."""
+    headers = CIMultiDict(_forwarded(raw, _REQUEST_ONLY))
+    if "Content-Length" in headers:
+        headers["Content-Length"] = str(body_length)
+    return headers
+
+
+def response_headers(raw: RawHeaders) -> CIMultiDict[str]:
+    """Headers for the caller: in order, in their own spelling, without those of the connection."""
+    return CIMultiDict(_forwarded(raw, frozenset()))
+
+
+def checked_base(base: str) -> str:
+    """`base` without a slash at its end.
+
+    Raises:
+        BadRequest: not https, and not loopback either.
+    """
+    parts = urlsplit(base)
+    if not parts.hostname or parts.scheme not in ("http", "https") or parts.query or parts.fragment:
+        raise BadRequest(f"upstream address {base!r} must look like https://api.example.com or http://127.0.0.1:8080")
+    if parts.scheme == "http" and not _is_loopback(parts.hostname):
+        raise BadRequest(f"upstream address {base!r} must be https: keys would travel in the clear")
+    return base.rstrip("/")
+
+
+async def _send_back(request: web.Request, answer: aiohttp.ClientResponse, watch: Watch | None) -> web.StreamResponse:
+    headers = response_headers(answer.raw_headers)
+    response = web.StreamResponse(status=answer.status, reason=answer.reason, headers=headers)
+    response[GIVEN] = frozenset(name.lower() for name in headers)
+    see = watch(answer.status, headers) if watch else None
+    await response.prepare(request)
+    try:
+        async for chunk in answer.content.iter_any():
+            await response.write(chunk)
+            if see is not None:
+                see(chunk)
+    except aiohttp.ClientError:
+        # One of the two is gone. The caller must see a cut answer, not one that ends well.
+        if request.transport is not None:
+            request.transport.close()
+        return response
+    await response.write_eof()
+    return response
+
+
+def _forwarded(raw: RawHeaders, also: frozenset[bytes]) -> list[tuple[str, str]]:
+    pairs = [(name, value, name.lower()) for name, value in raw]
+    left_out = _HOP_BY_HOP | also
+    named = {
+        token.strip().lower() for _, value, lower in pairs if lower == b"connection" for token in value.split(b",")
+    }
+    if named:
+        left_out |= named - {b""}
+    return [
+        (name.decode("utf-8", "surrogateescape"), value.decode("utf-8", "surrogateescape"))
+        for name, value, lower in pairs
+        if lower not in left_out and not lower.startswith(_OURS)
+    ]
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _origin(base: str) -> str:
+    parts = urlsplit(base)
+    return f"{parts.scheme}://{parts.hostname}" + (f":{parts.port}" if parts.port else "")
+
+
+class _Request(aiohttp.ClientRequest):
+    """The library's own gives a DELETE without a body a Content-Length; a direct client does not."""
+
+    def update_body_from_data(self, body: Any, _stacklevel: int = 3) -> None:
+        if body is not None:
+            super().update_body_from_data(body, _stacklevel)
+
+
+class _Body(payload.Payload):
+    """A whole body that is written in one go: the library's own warns above 1 MB."""
+
+    _autoclose = True
+
+    def __init__(self, body: bytes) -> None:
+        super().__init__(body)
+        self._size = len(body)
+
+    def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
+        raise TypeError("a body is bytes")
+
+    async def write(self, writer: AbstractStreamWriter) -> None:
+        await writer.write(self._value)
+
+    async def write_with_length(self, writer: AbstractStreamWriter, content_length: int | None) -> None:
+        await writer.write(self._value)
+
+    async def as_bytes(self, encoding: str = "utf-8", errors: str = "strict") -> bytes:
+        return bytes(self._value)
+
+    def __repr__(self) -> str:
+        return f"_Body({self._size} bytes)"

@@ -1,0 +1,352 @@
+"""The request path: what memory does with one request for a model's answer, inside one deadline.
+
+    read → project → positions → copy of the conversation → what is pinned there goes in again → decide for the newest
+    message → commit → splice
+
+Whatever fails, the request goes on: with what is known already, else as it came (I8, I9, I10). Reading a provider's
+bytes is `anthropic`'s, sending is `forward`'s, choosing facts is the index's, keeping is the store's.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TypeVar
+
+from bead.blocks import render
+from bead.clients.index import IndexClient
+from bead.clients.store import StoreClient
+from bead.conversations import Block, BlockKind, roll
+from bead.errors import BeadError, StaleConversation
+from bead.recall import RecalledFact
+from bead.settings import ProxySettings
+from bead.turns import Role
+from bead.wire.index import PinnedRequest, RecallRequest
+from bead.wire.store import CommitBlocks, FindConversation, Project
+from bead_proxy import anthropic
+from bead_proxy.caller import Caller, session_name
+from bead_proxy.capture import Capture, Place, Words
+from bead_proxy.conversations import Copies, Copy, insertions
+from bead_proxy.directories import Directories
+from bead_proxy.failures import log_failure
+from bead_proxy.metrics import Metrics
+from bead_proxy.patience import NotLoaded, Patience
+from bead_proxy.protocol import ModelRequest, Reply, Unreadable, splice
+
+_INDEX_SHARE = 0.6
+"""Share of the deadline that the index may use; the rest is for what the store must still do."""
+_THREAD_CHARACTERS = 16
+
+T = TypeVar("T")
+Read = Callable[[bytes], ModelRequest]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What goes upstream, and what to do with the answer when it has ended."""
+
+    body: bytes
+    on_reply: Callable[[Reply], None] | None = None
+    """None: nobody reads the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """New blocks for one request."""
+
+    blocks: tuple[Block, ...]
+
+    def count(self, metrics: Metrics) -> None:
+        for block in self.blocks:
+            if block.text:
+                metrics.injections.labels(block.kind.value).inc()
+
+
+class Memory:
+    """One process's memory in the request path."""
+
+    def __init__(
+        self,
+        settings: ProxySettings,
+        owner: str,
+        store: StoreClient,
+        index: IndexClient,
+        directories: Directories,
+        capture: Capture,
+        metrics: Metrics,
+        read: Read = anthropic.read,
+    ) -> None:
+        self._settings = settings
+        self._owner = owner
+        self._store = store
+        self._index = index
+        self._directories = directories
+        self._capture = capture
+        self._metrics = metrics
+        self._read = read
+        self._copies = Copies()
+        self._store_patience = Patience("the store")
+        self._index_patience = Patience("the index")
+
+    async def prepare(self, body: bytes, caller: Caller) -> Step:
+        """`body` with memory in it, at most `settings.memory_timeout_ms` later; as it came when anything is wrong."""
+        if caller.is_off:
+            return Step(body)
+        if len(body) > self._settings.inject_body_limit_mb << 20:
+            self._metrics.unread.labels("too large").inc()
+            return Step(body)
+        try:
+            return await self._prepare(body, caller)
+        except Unreadable as error:
+            self._metrics.unread.labels(str(error)).inc()
+        except NotLoaded as error:
+            self._metrics.trouble(str(error))
+        except Exception as error:
+            # The fail-open boundary: trouble with memory never breaks a request (I10).
+            log_failure("memory failed; the request goes on without it", error)
+            self._metrics.trouble(f"an error in the proxy ({type(error).__name__})")
+        return Step(body)
+
+    async def _prepare(self, body: bytes, caller: Caller) -> Step:
+        request = self._read(body)
+        if not request.users:
+            return Step(body)
+        now = asyncio.get_running_loop().time()
+        deadline = now + self._settings.memory_timeout_ms / 1_000
+        where = _Where(self._owner, self._directories, request, caller)
+        captured = self._capture_person(request, caller, where)
+        if self._settings.inject != "off":
+            body = await self._inject(body, request, where, deadline)
+        if captured is not None and not self._store_patience.is_resting:
+            await asyncio.wait({captured}, timeout=deadline - asyncio.get_running_loop().time())
+        return Step(body, self._on_reply(request, caller, where))
+
+    async def _inject(self, body: bytes, request: ModelRequest, where: "_Where", deadline: float) -> bytes:
+        try:
+            place = await (where() if where.is_known else self._ask_store(where, deadline))
+        except NotLoaded as error:
+            self._metrics.trouble(str(error))
+            return body
+        blocks = await self._blocks(request, place, deadline)
+        return splice(body, insertions(request, place.positions, blocks)) if blocks else body
+
+    # -- what goes in ----------------------------------------------------------------------------------------------
+
+    async def _blocks(self, request: ModelRequest, place: Place, deadline: float) -> Sequence[Block]:
+        """The blocks that this request carries, old and new."""
+        copy = self._copies.of(place.session, place.positions[0][:_THREAD_CHARACTERS])
+        try:
+            async with _held(copy.lock, deadline):
+                await self._bring_up_to_date(copy, request, place, deadline)
+        except NotLoaded as error:
+            self._metrics.trouble(str(error))
+        return tuple(copy.blocks(place.positions))
+
+    async def _bring_up_to_date(self, copy: Copy, request: ModelRequest, place: Place, deadline: float) -> None:
+        is_fresh = not copy.covers(place.positions)
+        if is_fresh:
+            await self._load(copy, place, deadline)
+        chosen = await self._choose_or_not(copy, request, place, deadline)
+        if chosen.blocks:
+            await self._commit(copy, request, place, chosen, deadline)
+        elif not is_fresh and any(copy.blocks(place.positions)):
+            # Nothing to commit, so the store had no chance to say that something was forgotten: ask.
+            await self._load(copy, place, deadline)
+
+    async def _load(self, copy: Copy, place: Place, deadline: float) -> None:
+        question = FindConversation(
+            owner=self._owner,
+            project=place.scope,
+            session=place.session,
+            thread=place.positions[0][:_THREAD_CHARACTERS],
+            positions=place.positions,
+        )
+        copy.take(await self._ask_store(lambda: self._store.find_conversation(question), deadline), place.positions)
+
+    async def _choose_or_not(self, copy: Copy, request: ModelRequest, place: Place, deadline: float) -> _Chosen:
+        """New blocks; none when the index cannot say, so that another request decides."""
+        try:
+            return await self._choose(copy, request, place, deadline)
+        except NotLoaded as error:
+            self._metrics.trouble(str(error))
+            return _Chosen(())
+
+    async def _choose(self, copy: Copy, request: ModelRequest, place: Place, deadline: float) -> _Chosen:
+        new: list[Block] = []
+        if request.side is not None:
+            return _Chosen(())
+        loop = asyncio.get_running_loop()
+        index_deadline = loop.time() + (deadline - loop.time()) * _INDEX_SHARE
+        first, newest = place.positions[0], place.positions[-1]
+        if request.system is not None and not copy.decided(BlockKind.PINNED, first):
+            new.append(_block(first, BlockKind.PINNED, await self._pinned(place, index_deadline)))
+        wants_recall = self._settings.inject == "full" and request.newest_is_user
+        if wants_recall and not copy.decided(BlockKind.RECALL, newest):
+            seen = tuple(uid for block in (*copy.blocks(place.positions), *new) for uid in block.fact_uids)
+            facts = await self._recall(request, place, seen, index_deadline)
+            new.append(_block(newest, BlockKind.RECALL, facts))
+        return _Chosen(tuple(new))
+
+    async def _pinned(self, place: Place, deadline: float) -> Sequence[RecalledFact]:
+        pinned = self._settings.pinned
+        if pinned.budget_tokens <= 0:
+            return ()
+        question = PinnedRequest(
+            owner=self._owner,
+            project=place.scope,
+            budget_tokens=pinned.budget_tokens,
+            project_facts=pinned.project,
+        )
+        return (await self._ask_index(lambda: self._index.pinned(question), deadline)).facts
+
+    async def _recall(
+        self, request: ModelRequest, place: Place, seen: tuple[str, ...], deadline: float
+    ) -> Sequence[RecalledFact]:
+        if not request.cues or self._settings.recall.budget_tokens <= 0:
+            return ()
+        question = RecallRequest(
+            owner=self._owner,
+            project=place.scope,
+            session=place.session,
+            cues=request.cues,
+            seen=seen,
+            budget_tokens=self._settings.recall.budget_tokens,
+            max_facts=self._settings.recall.max_facts,
+        )
+        return (await self._ask_index(lambda: self._index.recall(question), deadline)).facts
+
+    async def _commit(self, copy: Copy, request: ModelRequest, place: Place, chosen: _Chosen, deadline: float) -> None:
+        """Have the store keep the decision before the model sees it; decide once more if a forget came in between."""
+        for is_last in (False, True):
+            question = CommitBlocks(
+                conversation=copy.id,
+                generation=copy.generation,
+                owner=self._owner,
+                project=place.scope,
+                blocks=chosen.blocks,
+            )
+            # Until the answer is here nobody knows whether the store has them.
+            copy.is_unsure = True
+            try:
+                answer = await self._ask_store(lambda: self._store.commit_blocks(question), deadline)  # noqa: B023
+            except StaleConversation as error:
+                if is_last:
+                    raise NotLoaded("the conversation changed twice") from error
+                await self._load(copy, place, deadline)
+                chosen = await self._choose_or_not(copy, request, place, deadline)
+                if not chosen.blocks:
+                    return
+            else:
+                copy.keep(chosen.blocks, answer.generation)
+                chosen.count(self._metrics)
+                return
+
+    async def _ask_store(self, work: Callable[[], Awaitable[T]], deadline: float) -> T:
+        try:
+            return await self._store_patience.call(work, deadline)
+        except StaleConversation:
+            raise
+        except BeadError as error:
+            raise NotLoaded(f"the store refused ({error.code})") from None
+
+    async def _ask_index(self, work: Callable[[], Awaitable[T]], deadline: float) -> T:
+        try:
+            return await self._index_patience.call(work, deadline)
+        except BeadError as error:
+            raise NotLoaded(f"the index refused ({error.code})") from None
+
+    # -- what is captured ------------------------------------------------------------------------------------------
+
+    def _capture_person(self, request: ModelRequest, caller: Caller, where: "_Where") -> asyncio.Task[None] | None:
+        if not _has_turn(request) or not request.turn_text:
+            return None
+        words = Words(
+            role=Role.USER,
+            text=request.turn_text,
+            place=where,
+            harness=caller.harness,
+            model=request.model,
+            human_text="" if caller.is_subagent else request.users[-1].human_text,
+        )
+        return self._capture.start(where.order, words)
+
+    def _on_reply(self, request: ModelRequest, caller: Caller, where: "_Where") -> Callable[[Reply], None]:
+        def take(reply: Reply) -> None:
+            self._metrics.used(reply.usage)
+            if _has_turn(request) and reply.text:
+                words = Words(
+                    role=Role.ASSISTANT,
+                    text=reply.text,
+                    place=where,
+                    harness=caller.harness,
+                    model=request.model,
+                    is_complete=reply.complete,
+                )
+                self._capture.start(where.order, words)
+
+        return take
+
+
+class _Where:
+    """The place of one request, found once; finding it may need the store."""
+
+    def __init__(self, owner: str, directories: Directories, request: ModelRequest, caller: Caller) -> None:
+        self._owner = owner
+        self._directories = directories
+        self._request = request
+        self._caller = caller
+        self._place: Place | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the answer is here without asking the store."""
+        return self._directories.known(self._caller.project, self._request.directory)
+
+    @property
+    def order(self) -> str:
+        """Whose turns come one after the other, known even before the place is."""
+        return self._caller.session or self._request.session or ""
+
+    async def __call__(self) -> Place:
+        """The place.
+
+        Raises:
+            BeadError: the store did not say which project a directory is.
+        """
+        if self._place is None:
+            project = await self._directories.project(self._caller.project, self._request.directory)
+            self._place = self._in(project)
+        return self._place
+
+    def _in(self, project: Project | None) -> Place:
+        scope = project.name if project else ""
+        positions = tuple(roll(self._owner, scope, (user.parts for user in self._request.users)))
+        session = self._caller.session or session_name(self._request.session or f"thread-{positions[0]}")
+        return Place(session, project, positions)
+
+
+def _has_turn(request: ModelRequest) -> bool:
+    """Whether the newest message is a step of the conversation, worth a turn for each side (D5)."""
+    return request.side is None and request.newest_is_user
+
+
+def _block(position: str, kind: BlockKind, facts: Sequence[RecalledFact]) -> Block:
+    return Block(position, kind, render(kind, facts), tuple(fact.uid for fact in facts))
+
+
+@asynccontextmanager
+async def _held(lock: asyncio.Lock, deadline: float) -> AsyncIterator[None]:
+    """Hold `lock` from some time before `deadline` on.
+
+    Raises:
+        NotLoaded: another request of this conversation holds it all the time.
+    """
+    try:
+        async with asyncio.timeout_at(deadline):
+            await lock.acquire()
+    except TimeoutError:
+        raise NotLoaded("another request of this conversation takes too long") from None
+    try:
+        yield
+    finally:
+        lock.release()

@@ -1,0 +1,148 @@
+"""A store and an index that live in memory, behind the real clients: what the proxy asks of them and nothing else.
+
+`Switch` stands between a client and its service and breaks the way services break: down, or silent.
+"""
+
+import asyncio
+import json
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from bead.bus.transport import DEFAULT_TIMEOUT_S, Answer, Transport
+from bead.conversations import Block, Conversation
+from bead.errors import BeadError, NotFound, ServiceDown, StaleConversation, to_problem
+from bead.recall import RecalledFact
+from bead.wire.index import PinnedAnswer, PinnedRequest, RecallAnswer, RecallRequest
+from bead.wire.store import AppendTurn, CommitBlocks, FindConversation, TurnAppended
+
+
+class Mode(StrEnum):
+    """How a service behaves."""
+
+    WELL = "well"
+    DOWN = "down"
+    SILENT = "silent"
+
+
+class Switch:
+    """A transport that can break."""
+
+    def __init__(self, service: Transport) -> None:
+        self._service = service
+        self.mode = Mode.WELL
+        self.paths: list[str] = []
+        """Calls that were tried, in order."""
+
+    def count(self, path: str) -> int:
+        return self.paths.count(path)
+
+    async def send(self, method: str, path: str, body: bytes = b"", *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Answer:
+        self.paths.append(path)
+        if self.mode is Mode.DOWN:
+            raise ServiceDown("no answer from the service")
+        if self.mode is Mode.SILENT:
+            await asyncio.Event().wait()
+        return await self._service.send(method, path, body, timeout_s=timeout_s)
+
+
+class _Service:
+    async def send(self, method: str, path: str, body: bytes = b"", *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Answer:
+        try:
+            return Answer(200, self.answer(path, body))
+        except BeadError as error:
+            return Answer(error.status, json.dumps(to_problem(error)).encode())
+
+    def answer(self, path: str, body: bytes) -> bytes:
+        raise NotImplementedError
+
+
+class FakeStore(_Service):
+    """Turns, facts and conversations, gone with the process."""
+
+    def __init__(self) -> None:
+        self.turns: list[AppendTurn] = []
+        self.facts: list[dict[str, Any]] = []
+        self.generations: dict[str, int] = {}
+        self.blocks: dict[str, list[Block]] = {}
+
+    def answer(self, path: str, body: bytes) -> bytes:
+        match path:
+            case "/v1/turns":
+                return msgspec.json.encode(self._append(msgspec.json.decode(body, type=AppendTurn)))
+            case "/v1/conversations/find":
+                return msgspec.json.encode(self._find(msgspec.json.decode(body, type=FindConversation)))
+            case "/v1/conversations/commit":
+                return msgspec.json.encode(self._commit(msgspec.json.decode(body, type=CommitBlocks)))
+            case "/v1/projects/resolve":
+                asked = json.loads(body)
+                name = asked["name"] or asked["directory"].rsplit("/", 1)[-1]
+                return json.dumps({"name": name, "identity": asked["identity"] or f"path:{name}"}).encode()
+            case "/v1/facts":
+                self.facts.append(json.loads(body))
+                return json.dumps({"verb": "created", "key": "user/x", "uid": "u", "version": 1}).encode()
+        raise NotFound(path)
+
+    def forget(self, uid: str) -> None:
+        """Drop every block with that fact, as a forget does."""
+        for conversation, blocks in self.blocks.items():
+            kept = [block for block in blocks if uid not in block.fact_uids]
+            if len(kept) < len(blocks):
+                self.blocks[conversation] = kept
+                self.generations[conversation] += 1
+
+    def _append(self, turn: AppendTurn) -> TurnAppended:
+        there = any((turn.session, turn.turn_id) == (old.session, old.turn_id) for old in self.turns)
+        if not there:
+            self.turns.append(turn)
+        return TurnAppended(f"raw/2026/11/30/{turn.session}.md#turn-1", there)
+
+    def _find(self, asked: FindConversation) -> Conversation:
+        name = f"{asked.session}-{asked.thread}"
+        found = {
+            (block.kind, block.position): block
+            for blocks in self.blocks.values()
+            for block in blocks
+            if block.position in asked.positions
+        }
+        return Conversation(name, self.generations.get(name, 0), tuple(found.values()))
+
+    def _commit(self, asked: CommitBlocks) -> Conversation:
+        generation = self.generations.setdefault(asked.conversation, 1)
+        if asked.generation not in (generation, 0 if asked.conversation not in self.blocks else generation):
+            state = Conversation(asked.conversation, generation, tuple(self.blocks[asked.conversation]))
+            raise StaleConversation("changed", state=msgspec.to_builtins(state))
+        self.blocks.setdefault(asked.conversation, []).extend(asked.blocks)
+        return Conversation(asked.conversation, generation)
+
+
+class FakeIndex(_Service):
+    """Recalls every fact that shares its first word with a cue; pins those it is told to."""
+
+    def __init__(self) -> None:
+        self.pinned: list[RecalledFact] = []
+        self.recalled: list[RecalledFact] = []
+        self.asked: list[RecallRequest] = []
+
+    def answer(self, path: str, body: bytes) -> bytes:
+        match path:
+            case "/v1/pinned":
+                msgspec.json.decode(body, type=PinnedRequest)
+                return msgspec.json.encode(PinnedAnswer(tuple(self.pinned)))
+            case "/v1/recall":
+                asked = msgspec.json.decode(body, type=RecallRequest)
+                self.asked.append(asked)
+                words = " ".join(cue.text for cue in asked.cues).lower()
+                facts = [
+                    fact
+                    for fact in self.recalled
+                    if fact.uid not in asked.seen and fact.body.split()[0].lower() in words
+                ]
+                return msgspec.json.encode(RecallAnswer(tuple(facts)))
+        raise NotFound(path)
+
+
+def fact(uid: str, body: str) -> RecalledFact:
+    """A fact as the index gives it."""
+    return RecalledFact(uid, f"user/{uid}", 1, "user", "user_stated", "2026-11-30T00:00:00+00:00", body)

@@ -1,0 +1,99 @@
+"""A provider, a store and an index, and proxies between them, all on loopback."""
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from bead.bus.serve import listen
+from bead.clients.index import IndexClient
+from bead.clients.store import StoreClient
+from bead.settings import ProxySettings, Upstreams
+from bead_proxy.app import create_app, serving
+from tests.contract.proxy.bus import FakeIndex, FakeStore, Switch
+from tests.contract.proxy.http import RawAnswer, exchange, request_bytes
+from tests.fakes.upstream import FakeUpstream
+
+TOKEN = "capability-" + "0" * 32
+MESSAGES = "/v1/messages?beta=true"
+
+
+@dataclass
+class World:
+    """What a proxy stands between."""
+
+    upstream: FakeUpstream
+    store: FakeStore
+    index: FakeIndex
+    store_bus: Switch
+    index_bus: Switch
+
+    def forwarded(self) -> list[bytes]:
+        """Bodies of the model requests that reached the provider."""
+        return [request.body for request in self.upstream.model_requests()]
+
+
+@dataclass
+class Served:
+    """A running proxy."""
+
+    port: int
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/t/{TOKEN}"
+
+    async def send(self, line: str, *headers: str, body: bytes = b"", is_head: bool = False) -> RawAnswer:
+        """One request with the capability in its path."""
+        method, _, target = line.partition(" ")
+        data = request_bytes(f"{method} /t/{TOKEN}{target}", *headers, body=body, port=self.port)
+        return await exchange(self.port, data, is_head=is_head)
+
+    async def ask(self, body: bytes | dict[str, Any], *headers: str) -> RawAnswer:
+        """One request for a model's answer, as session s1 of project shop."""
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        about = ("X-Bead-Session: s1", "X-Bead-Project: shop", "Content-Type: application/json")
+        return await self.send(f"POST {MESSAGES}", *about, *headers, body=data)
+
+
+Serve = Callable[..., AbstractAsyncContextManager[Served]]
+
+
+@pytest.fixture
+async def world() -> AsyncIterator[World]:
+    store, index = FakeStore(), FakeIndex()
+    async with FakeUpstream() as upstream:
+        yield World(upstream, store, index, Switch(store), Switch(index))
+
+
+@pytest.fixture
+def serve(world: World) -> Serve:
+    """Makes a proxy on a free port; settings of the proxy by name."""
+
+    @asynccontextmanager
+    async def serve(**settings: Any) -> AsyncIterator[Served]:
+        settings.setdefault("upstream", Upstreams(anthropic=world.upstream.url))
+        app = create_app(
+            ProxySettings(**settings),
+            owner="me",
+            home_id="home-1",
+            store=StoreClient(world.store_bus),
+            index=IndexClient(world.index_bus),
+            token=TOKEN,
+            identify=None,
+        )
+        listener = listen("127.0.0.1", 0)
+        port = listener.getsockname()[1]
+        async with serving(app, listener):
+            yield Served(port)
+
+    return serve
+
+
+@pytest.fixture
+async def proxy(serve: Serve) -> AsyncIterator[Served]:
+    async with serve() as served:
+        yield served
