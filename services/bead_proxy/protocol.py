@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
+import msgspec
+
 from bead.recall import Cue
 
 
@@ -33,8 +35,8 @@ class Shape(StrEnum):
     ABSENT = "absent"
 
 
-@dataclass(frozen=True, slots=True)
-class Anchor:
+# Structs, not dataclasses, for the two of which a long conversation makes thousands.
+class Anchor(msgspec.Struct, frozen=True, gc=False):
     """Where text can be added: `start` and `end` of the value (for ABSENT: just after the body's `{`)."""
 
     shape: Shape
@@ -45,7 +47,8 @@ class Anchor:
 
     def insertions(self, text: str) -> tuple[Insertion, ...]:
         """Add one text block with `text` after what is there; taking the bytes out again gives the original."""
-        block = b'{"type":"text","text":' + json.dumps(text, ensure_ascii=False).encode() + b"}"
+        # "replace": half a surrogate pair in `text` must not make the body invalid UTF-8 (I11).
+        block = b'{"type":"text","text":' + json.dumps(text, ensure_ascii=False).encode("utf-8", "replace") + b"}"
         match self.shape:
             case Shape.ARRAY:
                 return (Insertion(self.end - 1, b"," + block),)
@@ -59,8 +62,7 @@ class Anchor:
                 return (Insertion(self.start, b'"' + self.field + b'":[' + block + b"],"),)
 
 
-@dataclass(frozen=True, slots=True)
-class UserMessage:
+class UserMessage(msgspec.Struct, frozen=True, gc=False):
     """A user message that holds the person's words or answers a tool; others get no position."""
 
     parts: tuple[str, ...]
@@ -93,7 +95,8 @@ class ModelRequest:
     session: str | None
     """Session id found in the body."""
     side: SideRequest | None
-    system: Anchor
+    system: Anchor | None
+    """Where a pinned block can go; None where a body has no room for one (`null`, blank text)."""
     users: tuple[UserMessage, ...]
     """Oldest first."""
     newest_is_user: bool
@@ -101,7 +104,10 @@ class ModelRequest:
     cues: tuple[Cue, ...]
     """What recall looks at: the newest user message and the assistant's message before it."""
     turn_text: str
-    """The newest user message as the raw log keeps it: the person's words whole, tool results labelled and cut."""
+    """The newest user message as the raw log keeps it: the person's words whole, tool results labelled and cut.
+
+    Cues and this are empty for side requests, and unless `newest_is_user`: then they were seen before.
+    """
 
     def __repr__(self) -> str:
         return f"ModelRequest(model={self.model!r}, users={len(self.users)}, side={self.side!r})"

@@ -1,0 +1,9 @@
+"""Anthropic Messages: what a request says, and what a reply amounts to.
+
+Pure. Deciding what to inject is `bead_proxy.memory`; bytes on the wire are the pipeline's.
+"""
+
+from bead_proxy.anthropic.reply import reply_reader
+from bead_proxy.anthropic.request import read
+
+__all__ = ["read", "reply_reader"]

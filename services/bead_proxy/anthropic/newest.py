@@ -1,0 +1,123 @@
+"""What the newest step of a conversation says: cues for recall, and the turn as the raw log keeps it.
+
+Pure. Positions and places for blocks are `request`'s; scanning for credentials is capture's. Nothing here decodes
+images, documents or reasoning.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from bead.recall import Cue, CueSource
+from bead.turns import tool_block
+from bead_proxy import human
+from bead_proxy.anthropic import wire
+from bead_proxy.protocol import Unreadable
+
+TOOL_CUE_CHARACTERS = 1_500
+"""Most characters of one tool input or result that recall looks at (seeds/bead.txt)."""
+WORDS_CUE_CHARACTERS = 16_000
+"""Most characters of a person's or the agent's text that recall looks at."""
+
+_NOT_A_NAME = re.compile(r"[^\w./+-]+")
+_NAME_CHARACTERS = 60
+_BASE64_GROUP = 4
+_BYTES_IN_GROUP = 3
+_QUOTES = 2
+
+
+def cues(person: str, user: list[wire.Block], assistant: list[wire.Block]) -> tuple[Cue, ...]:
+    """What recall looks at in the newest user message and the assistant's message before it; empty texts left out."""
+    found = (
+        Cue(CueSource.PERSON, person[:WORDS_CUE_CHARACTERS]),
+        *(
+            Cue(CueSource.TOOL_OUTPUT, _result_text(block, placeholders=False)[:TOOL_CUE_CHARACTERS])
+            for block in _results(user)
+        ),
+        *(Cue(CueSource.ASSISTANT, text[:WORDS_CUE_CHARACTERS]) for text in wire.texts(assistant)),
+        *(Cue(CueSource.TOOL_INPUT, _values(block)[:TOOL_CUE_CHARACTERS]) for block in _calls(assistant)),
+    )
+    return tuple(cue for cue in found if cue.text.strip())
+
+
+def turn_text(words: list[str], user: list[wire.Block], assistant: list[wire.Block]) -> str:
+    """The user's side of the step: the `words` of its text blocks whole, tool results cut, data as placeholders."""
+    tools = {block.id: block.name for block in _calls(assistant) if isinstance(block.id, str)}
+    next_words = iter(words)
+    pieces: list[str] = []
+    for block in user:
+        if block.type == "text":
+            pieces.append(next(next_words, "") if isinstance(block.text, str) else "")
+        elif block.type == "tool_result":
+            name = tools.get(block.tool_use_id) if isinstance(block.tool_use_id, str) else None
+            pieces.append(
+                tool_block(f"result: {plain_name(name)}" if name else "result", _result_text(block, placeholders=True))
+            )
+        else:
+            pieces.append(placeholder(block))
+    return "\n\n".join(filter(None, pieces))
+
+
+def placeholder(block: wire.Block) -> str:
+    """What stands for a block whose data is not kept: its type, and its size where it carries its data."""
+    if block.type not in ("image", "document"):
+        return f"[block of type {plain_name(block.type)}]"
+    source = wire.source(block.source)
+    if not (size := _data_bytes(source)):
+        return f"[{block.type}]"
+    return f"[{block.type} {plain_name(source.media_type)}, {size} bytes]"
+
+
+def plain_name(value: Any) -> str:
+    """A name out of a body, safe to put into a label."""
+    return _NOT_A_NAME.sub("", value)[:_NAME_CHARACTERS] if isinstance(value, str) else "unknown"
+
+
+def _data_bytes(source: wire.Source) -> int:
+    """Size of the data in bytes, told from the length of its text alone."""
+    data = memoryview(source.data)
+    if data.nbytes <= _QUOTES or bytes(data[:1]) != b'"':
+        return 0
+    length = data.nbytes - _QUOTES
+    if source.type != "base64":
+        return length
+    padding = bytes(data[-3:-1]).count(b"=")
+    return length // _BASE64_GROUP * _BYTES_IN_GROUP - padding
+
+
+def _results(blocks: Iterable[wire.Block]) -> Iterator[wire.Block]:
+    return (block for block in blocks if block.type == "tool_result")
+
+
+def _calls(blocks: Iterable[wire.Block]) -> Iterator[wire.Block]:
+    return (block for block in blocks if block.type in ("tool_use", "server_tool_use"))
+
+
+def _result_text(block: wire.Block, *, placeholders: bool) -> str:
+    """Text of a tool result without the reminders that a harness puts into it."""
+    try:
+        inner = wire.blocks(block.content)
+    except Unreadable:
+        return placeholder(wire.Block())
+    pieces: list[str] = []
+    for part in inner:
+        if part.type == "text" and isinstance(part.text, str):
+            pieces.append(human.without_wrappers(part.text))
+        elif placeholders:
+            pieces.append(placeholder(part))
+    return "\n".join(pieces).strip()
+
+
+def _values(block: wire.Block) -> str:
+    """The values of a tool's input, one a line, without its field names: those repeat in every call."""
+    found: list[str] = []
+    waiting: list[Any] = [wire.anything(block.input)]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            waiting.extend(reversed(value.values()))
+        elif isinstance(value, list):
+            waiting.extend(reversed(value))
+        elif isinstance(value, str | int | float) and not isinstance(value, bool):
+            found.append(str(value))
+    return "\n".join(found)

@@ -1,0 +1,175 @@
+"""Reads a Messages request: positions, places for blocks, and what the newest step says.
+
+Pure. Speed matters: a long conversation is megabytes, so the whole body is passed once by the validator, and only what
+stands in user messages is looked at again; tool results and images of older messages are never decoded.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from bead.recall import Cue
+from bead_proxy import human, rawjson
+from bead_proxy.anthropic import directory, newest, side, wire
+from bead_proxy.protocol import Anchor, ModelRequest, Shape, UserMessage
+
+_FIRST_USER_MESSAGES = 3
+"""How many user messages may name the working directory."""
+_SYSTEM_MESSAGES = 64
+"""How many messages of role `system` may name it."""
+_DIRECTORY_CHARACTERS = 200_000
+_SESSION_IN_USER_ID = re.compile(r"_session_([0-9A-Za-z-]{8,64})\Z")
+_LONGEST_SESSION = 200
+
+
+def read(body: bytes) -> ModelRequest:
+    """What `body` asks of the model. Raises Unreadable for everything that must be forwarded byte for byte."""
+    return _Reading(rawjson.decode(body, wire.BODY), body).request()
+
+
+class _Reading:
+    def __init__(self, document: rawjson.Document[wire.Body], body: bytes) -> None:
+        self._document = document
+        self._bytes = body
+        self._body = document.value
+        self._messages = document.value.messages
+        self._system = wire.blocks(self._body.system)
+        self._first_texts: list[str] = []
+        self._newest_texts: list[str] = []
+        self._at = 0
+        """Place of the newest user message that has a position."""
+        self._words: list[str] = []
+        """The person's words in each of its text blocks."""
+
+    def request(self) -> ModelRequest:
+        users = self._users()
+        newest_is_user = bool(users) and not self._answered()
+        kind = side.kind(self._body, list(wire.texts(self._system)), self._newest_texts)
+        cues: tuple[Cue, ...] = ()
+        turn_text = ""
+        if newest_is_user and kind is None:
+            asked, answered = self._newest_step()
+            cues = newest.cues(users[-1].human_text, asked, answered)
+            turn_text = newest.turn_text(_not_summaries(self._words), asked, answered)
+        return ModelRequest(
+            model=self._body.model if isinstance(self._body.model, str) else "",
+            stream=self._body.stream is True,
+            directory=directory.find(self._texts_with_directory()),
+            session=_session(self._body.metadata),
+            side=kind,
+            system=self._system_anchor(),
+            users=users,
+            newest_is_user=newest_is_user,
+            cues=cues,
+            turn_text=turn_text,
+        )
+
+    def _users(self) -> tuple[UserMessage, ...]:
+        users: list[UserMessage] = []
+        seen = 0
+        for at, message in enumerate(self._messages):
+            if message.role != "user":
+                continue
+            blocks = wire.history_blocks(message.content)
+            texts: list[str] = []
+            words: list[str] = []
+            # Nearly all messages of a long conversation hold nothing but one answer of a tool.
+            if len(blocks) != 1 or blocks[0].type != "tool_result":
+                texts = list(wire.texts(blocks))
+                words = _words(blocks, texts)
+            if seen < _FIRST_USER_MESSAGES:
+                self._first_texts += texts
+            seen += 1
+            self._newest_texts = texts
+            if parts := _parts(blocks, words):
+                users.append(UserMessage(parts, _human_text(words), self._anchor(message.content)))
+                self._at, self._words = at, words
+        return tuple(users)
+
+    def _answered(self) -> bool:
+        return any(message.role not in ("user", "system") for message in self._messages[self._at + 1 :])
+
+    def _newest_step(self) -> tuple[list[wire.Block], list[wire.Block]]:
+        """Blocks of the newest user message and of the assistant's message before it."""
+        asked = wire.blocks(self._messages[self._at].content)
+        for message in reversed(self._messages[: self._at]):
+            if message.role == "assistant":
+                return asked, wire.blocks(message.content)
+        return asked, []
+
+    def _texts_with_directory(self) -> Iterator[str]:
+        """Where a harness may name the working directory: never in a tool's result, never late in a long history."""
+        told = (message.content for message in self._messages if message.role == "system")
+        for _, content in zip(range(_SYSTEM_MESSAGES), told, strict=False):
+            yield from wire.texts(wire.blocks(content))
+        for text in (*wire.texts(self._system), *self._first_texts):
+            yield text[:_DIRECTORY_CHARACTERS]
+
+    def _anchor(self, content: Raw) -> Anchor:
+        start, end = self._document.span(content)
+        return Anchor(Shape.STRING if self._bytes[start : start + 1] == b'"' else Shape.ARRAY, start, end)
+
+    def _system_anchor(self) -> Anchor | None:
+        """Where a pinned block goes. A provider refuses an empty text block, so blank text cannot become one."""
+        if not memoryview(self._body.system).nbytes:
+            start = self._bytes.index(b"{") + 1
+            return Anchor(Shape.ABSENT, start, start, field=b"system")
+        anchor = self._anchor(self._body.system)
+        match self._bytes[anchor.start : anchor.start + 1]:
+            case b"[":
+                return anchor if self._system else Anchor(Shape.EMPTY_ARRAY, anchor.start, anchor.end)
+            case b'"':
+                return anchor if self._system[0].text.strip() else None
+            case _:
+                return None
+
+
+def _words(blocks: list[wire.HistoryBlock], texts: list[str]) -> list[str]:
+    """The person's words in each text block of one message.
+
+    A harness may put its request for a summary behind what is there already. It is left out, so that the message keeps
+    its position and a block that was inserted there comes again.
+    """
+    answers = any(block.type == "tool_result" for block in blocks)
+    words = human.own_words_of(texts, beside_tool_result=answers)
+    return ["" if human.asks_for_summary(said) else said for said in words]
+
+
+def _parts(blocks: list[wire.HistoryBlock], words: list[str]) -> tuple[str, ...]:
+    """What a position is made of: the person's words and the ids of answered tool calls, in order."""
+    parts: list[str] = []
+    next_words = iter(words)
+    for block in blocks:
+        if block.type == "tool_result":
+            if isinstance(block.tool_use_id, str):
+                parts.append(block.tool_use_id)
+        elif block.type == "text" and isinstance(block.text, str) and (said := next(next_words)):
+            parts.append(said)
+    return tuple(parts)
+
+
+def _human_text(words: list[str]) -> str:
+    return "\n\n".join(filter(None, _not_summaries(words))) if words else ""
+
+
+def _not_summaries(words: list[str]) -> list[str]:
+    return ["" if human.is_summary(said) else said for said in words]
+
+
+def _session(metadata: Raw) -> str | None:
+    """The session id that Claude Code puts into `metadata.user_id`, a JSON document in a string."""
+    told: Any = wire.anything(metadata)
+    user_id = told.get("user_id") if isinstance(told, dict) else None
+    if not isinstance(user_id, str):
+        return None
+    if match := _SESSION_IN_USER_ID.search(user_id):
+        return match[1]
+    try:
+        identity: Any = msgspec.json.decode(user_id)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+    session = identity.get("session_id") if isinstance(identity, dict) else None
+    return session if isinstance(session, str) and 0 < len(session) <= _LONGEST_SESSION else None
