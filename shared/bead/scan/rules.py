@@ -57,7 +57,7 @@ class Allowlist:
     def allows(self, data: bytes, match: Span, secret: Span) -> bool:
         if self.regexes:
             start, end = self._target_span(data, match, secret)
-            if any(pattern(regex).found_in(data[start:end]) for regex in self.regexes):
+            if _any_expression(self.regexes).found_in(data[start:end]):
                 return True
         return bool(self.stopwords) and _any_word(self.stopwords).found_in(data[secret[0] : secret[1]].lower())
 
@@ -70,6 +70,11 @@ class Allowlist:
             return max(0, secret[0] - _BEFORE_BYTES), secret[0]
         end = data.find(b"\n", match[1])
         return data.rfind(b"\n", 0, match[0]) + 1, len(data) if end < 0 else end
+
+
+@functools.lru_cache(maxsize=1024)
+def _any_expression(regexes: tuple[str, ...]) -> Pattern:
+    return Pattern("|".join(f"(?:{regex})" for regex in regexes))
 
 
 @functools.lru_cache(maxsize=64)

@@ -167,8 +167,30 @@ def test_a_digest_after_its_word_stays_even_where_a_vendor_is_named(scanner: Sca
 
 @pytest.mark.parametrize(
     "odd",
-    ["", "\x00", "\ud800", "a\udfffb", "\\", "\\n", "[REDACTED:", "-----BEGIN PRIVATE KEY-----", "x" * 1_000_000],
-    ids=["empty", "nul", "lone-high", "lone-low", "backslash", "escape", "half-marker", "half-key", "long-line"],
+    [
+        "",
+        "\x00",
+        "\ud800",
+        "a\udfffb",
+        "\\",
+        "\\n",
+        "[REDACTED:",
+        "-----BEGIN PRIVATE KEY-----",
+        "x" * 1_000_000,
+        "\\" * 500_000,
+    ],
+    ids=[
+        "empty",
+        "nul",
+        "lone-high",
+        "lone-low",
+        "backslash",
+        "escape",
+        "half-marker",
+        "half-key",
+        "long-line",
+        "backslashes",
+    ],
 )
 def test_odd_text_passes_and_does_not_stop_the_scan(scanner: Scanner, odd: str) -> None:
     token = draw("ghp_<base62:36>")

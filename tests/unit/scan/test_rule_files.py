@@ -21,6 +21,9 @@ def test_every_expression_of_a_rule_compiles(rule) -> None:  # type: ignore[no-u
 
     for expression in (rule.regex, *rule.requires, *regexes):
         pattern(expression)
+    # Expressions of one allowlist run as one, which must compile too.
+    for allowlist in rule.allowlists:
+        assert not allowlist.allows(b" ", (0, 0), (0, 0))
 
 
 def test_the_digest_expression_compiles() -> None:
