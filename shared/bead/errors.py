@@ -73,6 +73,12 @@ class Tombstoned(Refused):
     code, status, exit_code = "tombstoned", 409, 1
 
 
+class HoldsCredential(Refused):
+    """The text holds what looks like a password, key or token; it belongs into the vault, not into a fact (I13)."""
+
+    code, status, exit_code = "holds-credential", 400, 1
+
+
 class Sealed(Refused):
     """The key is in the vault; a plaintext write would leave two truths."""
 

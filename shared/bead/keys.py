@@ -12,7 +12,8 @@ from bead.errors import InvalidKey
 
 MAX_KEY_BYTES = 200
 _SEGMENT = re.compile(r"[a-z0-9][a-z0-9._-]*\Z")
-_VERSION_NAME = re.compile(r"v[0-9]+\Z")
+# A segment is a folder: it must never be the name of a version's file beside it.
+_VERSION_NAME = re.compile(r"v[0-9]+(\.md(\.age)?)?\Z")
 _NAMED_SCOPES = ("project", "team")
 _PLAIN_SCOPES = ("user", "global")
 

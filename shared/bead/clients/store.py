@@ -13,6 +13,7 @@ from bead.wire.store import (
     AppendTurn,
     ChangePage,
     CommitBlocks,
+    DamageReport,
     FactList,
     FindConversation,
     History,
@@ -74,6 +75,10 @@ class StoreClient:
     async def review_queue(self) -> ReviewQueue:
         """What waits for a person."""
         return ReviewQueue.model_validate_json(await call(self._bus, "GET", "/v1/queue"))
+
+    async def damage(self) -> DamageReport:
+        """Files that cannot be read, with line and reason, and files that were left alone."""
+        return DamageReport.model_validate_json(await call(self._bus, "GET", "/v1/damage"))
 
     async def resolve_project(self, request: ResolveProject) -> Project | None:
         """The project of a directory or identity, made known when it is new; None where there is no project."""

@@ -111,6 +111,21 @@ class ReviewQueue(Model):
     items: tuple[ReviewItem, ...]
 
 
+class Damage(Model):
+    """A file that needs a person, or one that was left alone."""
+
+    path: str
+    line: int | None
+    reason: str
+
+
+class DamageReport(Model):
+    """`GET /v1/damage`: files that cannot be read, and notes about files that are none of bead's."""
+
+    files: tuple[Damage, ...]
+    notes: tuple[Damage, ...]
+
+
 class ChangeKind(StrEnum):
     """What a change is about."""
 

@@ -1,0 +1,21 @@
+"""Who may call the store's routes: `METHOD /path` prefixes by the scope of a bus token (SECURITY T2)."""
+
+from collections.abc import Mapping
+
+_READ = ("GET /v1/facts", "GET /v1/sessions", "GET /v1/changes", "GET /v1/manifest", "GET /metrics")
+
+SCOPES: Mapping[str, tuple[str, ...]] = {
+    "proxy": (
+        "GET /v1/facts",
+        "POST /v1/facts",
+        "POST /v1/turns",
+        "POST /v1/conversations/find",
+        "POST /v1/conversations/commit",
+        "POST /v1/projects/resolve",
+        "GET /metrics",
+    ),
+    "index": (*_READ, "POST /v1/changes/ack"),
+    "dream": (*_READ, "GET /v1/queue", "POST /v1/facts", "POST /v1/changes/ack", "POST /v1/projects/resolve"),
+    "scheduler": (*_READ, "GET /v1/queue", "GET /v1/damage", "POST /v1/marks"),
+    "curate": ("GET /", "POST /"),
+}

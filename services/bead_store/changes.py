@@ -1,0 +1,92 @@
+"""The change feed: what a derived copy has to look at again, in order, without any text.
+
+It keeps only the newest change of each key and session, so it needs no bound of its own and no reader is ever too
+late for it. It lives as long as the process: a new epoch tells readers to compare the manifest. Readers wait for an
+event, never by asking again and again.
+"""
+
+import asyncio
+import secrets
+import threading
+from collections import OrderedDict
+
+from bead.wire.store import Change, ChangeKind, ChangePage
+
+MAX_WAIT_S = 60.0
+
+Waiter = tuple[asyncio.AbstractEventLoop, asyncio.Event]
+
+
+class Changes:
+    """Published from any thread, read from an event loop."""
+
+    def __init__(self) -> None:
+        self.epoch = secrets.token_hex(8)
+        self._guard = threading.Lock()
+        self._seq = 0
+        self._newest: OrderedDict[tuple[ChangeKind, str], Change] = OrderedDict()
+        self._waiters: set[Waiter] = set()
+        self._applied: dict[str, int] = {}
+        self._closed = False
+
+    @property
+    def seq(self) -> int:
+        """Number of the last change."""
+        return self._seq
+
+    def publish(self, kind: ChangeKind, name: str, *, gone: bool = False) -> int:
+        """Tell readers about `name`; call when a reader who asks at once sees the new state. Returns its number."""
+        with self._guard:
+            self._seq += 1
+            self._newest[kind, name] = Change(seq=self._seq, kind=kind, id=name, gone=gone)
+            self._newest.move_to_end((kind, name))
+            self._wake()
+            return self._seq
+
+    async def page(self, epoch: str, after: int, wait_s: float) -> ChangePage:
+        """Everything after `after`, waiting for the first for at most `wait_s`; at once and empty for another epoch."""
+        if epoch != self.epoch:
+            return ChangePage(epoch=self.epoch, seq=self._seq, changes=())
+        waiter = (asyncio.get_running_loop(), asyncio.Event())
+        with self._guard:
+            if self._seq <= after and not self._closed:
+                self._waiters.add(waiter)
+        try:
+            async with asyncio.timeout(min(wait_s, MAX_WAIT_S)):
+                if waiter in self._waiters:
+                    await waiter[1].wait()
+        except TimeoutError:
+            pass
+        finally:
+            with self._guard:
+                self._waiters.discard(waiter)
+        with self._guard:
+            return ChangePage(epoch=self.epoch, seq=self._seq, changes=self._after(after))
+
+    def acknowledge(self, consumer: str, epoch: str, seq: int) -> None:
+        """`consumer` has applied everything up to `seq`. A word about another epoch is too late to matter."""
+        if epoch == self.epoch:
+            self._applied[consumer] = max(seq, self._applied.get(consumer, 0))
+
+    def applied(self, consumer: str) -> int:
+        """The last change that `consumer` has applied in this epoch; 0 when it has said nothing."""
+        return self._applied.get(consumer, 0)
+
+    def close(self) -> None:
+        """Send every waiting reader home, so that the process can end."""
+        with self._guard:
+            self._closed = True
+            self._wake()
+
+    def _wake(self) -> None:
+        for loop, event in self._waiters:
+            loop.call_soon_threadsafe(event.set)
+        self._waiters = set()
+
+    def _after(self, seq: int) -> tuple[Change, ...]:
+        found: list[Change] = []
+        for change in reversed(self._newest.values()):
+            if change.seq <= seq:
+                break
+            found.append(change)
+        return tuple(reversed(found))

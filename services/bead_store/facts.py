@@ -1,0 +1,237 @@
+"""The write verbs: every change of a fact goes through here, in the facts' lane, so that its answer is true (I3, I4).
+
+The rule itself is `supersession`, files are `files` and `frontmatter`, what is current is `catalogue`.
+"""
+
+import secrets
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+import structlog
+
+from bead import keys
+from bead.errors import BadRequest, BeadError, Refused, Unavailable
+from bead.facts import FactType, FactVersion, Sensitivity, Status, TriggerCard
+from bead.wire.store import ChangeKind, Mark, Verb, WriteAnswer, WriteFact
+from bead_store import layout
+from bead_store.audit import Audit
+from bead_store.catalogue import Catalogue
+from bead_store.changes import Changes
+from bead_store.files import Disk
+from bead_store.frontmatter import Rewrite, normal_body, render_fact, rewrite_fact
+from bead_store.privacy import remove_private
+from bead_store.projects import Projects
+from bead_store.review import Proposal, ReviewFiles
+from bead_store.scan import Scan
+from bead_store.supersession import NewVersion, Reinforce, Review, Statement, Unchanged, decide
+
+MAX_BODY_BYTES = 64 << 10
+MAX_CARD_ITEMS = 50
+MAX_CARD_ITEM_CHARS = 500
+MAX_SOURCES = 100
+_ATTEMPTS = 20
+"""A sync tool or a person can put a version where we are about to; each time the key is read anew."""
+
+_SCOPES = frozenset({"user", "global", "project", "team"})
+
+log = structlog.get_logger()
+
+
+class Facts:
+    """Facts of one home."""
+
+    def __init__(
+        self,
+        folder: Path,
+        owner: str,
+        *,
+        disk: Disk,
+        catalogue: Catalogue,
+        review: ReviewFiles,
+        projects: Projects,
+        changes: Changes,
+        audit: Audit,
+        scan: Scan,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._folder = folder
+        self._owner = owner
+        self._disk = disk
+        self._catalogue = catalogue
+        self._review = review
+        self._projects = projects
+        self._changes = changes
+        self._audit = audit
+        self._scan = scan
+        self._now = now
+
+    def write(self, request: WriteFact) -> WriteAnswer:
+        """Put a statement under its key; durable when this returns.
+
+        Raises:
+            Refused: the key, the text or the card cannot be stored; nothing was changed.
+            DamagedFile: the key's highest version cannot be read, so nobody can say what this would replace.
+        """
+        body = _checked_body(request.body)
+        scope, default_type = _scope(request)
+        key = str(keys.in_scope(scope, request.key if request.key is not None else keys.derive_name(body)))
+        _check_extent(request)
+        card = request.when or TriggerCard()
+        self._scan.require_clean(body, key, *card.say, *card.do, *card.see, *card.unless, *request.sources)
+        statement = Statement(body, request.type or default_type, request.trust, request.when)
+        for _ in range(_ATTEMPTS):
+            try:
+                return self._apply(key, statement, request)
+            except FileExistsError:
+                continue
+        raise Unavailable(f"'{key}' is being written by something else, again and again; try later")
+
+    def mark(self, mark: Mark) -> FactVersion:
+        """Pin, unpin, put to sleep or wake the current version.
+
+        Raises:
+            NotFound, DamagedFile: there is no current version to mark.
+        """
+        if mark.status not in (None, Status.CURRENT, Status.DORMANT):
+            raise BadRequest(f"a mark sets the status to current or dormant, not to {mark.status}")
+        key = str(keys.parse(mark.key))
+        self._catalogue.refresh(key)
+        current = self._catalogue.current(key)
+        change = Rewrite(status=mark.status, pinned=mark.pinned)
+        if change.apply(current) == current:
+            return current
+        self._rewrite(current, change)
+        self._audit.record("marked", current.uid, version=current.version)
+        return self._published(key)
+
+    def finish_interrupted(self) -> None:
+        """After a crash between a new version and the mark on the old one: mark it now."""
+        for entry in self._catalogue.entries():
+            if len(entry.versions) > 1:
+                self._mark_superseded(entry.key, entry.versions[-2])
+
+    def _apply(self, key: str, statement: Statement, request: WriteFact) -> WriteAnswer:
+        entry = self._catalogue.refresh(key)
+        current = self._catalogue.current(key) if entry else None
+        match decide(current, statement):
+            case NewVersion(version, supersedes):
+                return self._write_version(key, version, supersedes, statement, request)
+            case Reinforce(change):
+                assert current is not None, "only what is there can be reinforced"
+                self._rewrite(current, change)
+                self._audit.record("reinforced", current.uid, version=current.version)
+                return _answer(Verb.REINFORCED, self._published(key))
+            case Unchanged():
+                assert current is not None, "only what is there can be unchanged"
+                return _answer(Verb.UNCHANGED, current)
+            case Review():
+                assert current is not None, "only what is there can outrank a write"
+                return self._queue(current, statement, request)
+
+    def _write_version(
+        self, key: str, version: int, supersedes: FactVersion | None, statement: Statement, request: WriteFact
+    ) -> WriteAnswer:
+        fact = FactVersion(
+            uid=supersedes.uid if supersedes else secrets.token_hex(16),
+            key=key,
+            version=version,
+            type=statement.type,
+            owner=self._owner,
+            status=Status.CURRENT,
+            trust=statement.trust,
+            sensitivity=request.sensitivity,
+            valid_from=self._now(),
+            body=statement.body,
+            pinned=supersedes.pinned if supersedes else False,
+            sources=request.sources,
+            harness=request.harness,
+            project_id=self._projects.identity_of(keys.parse(key).scope),
+            when=statement.when or TriggerCard(),
+        )
+        before = supersedes.version if supersedes else None
+        self._disk.create(layout.version_path(self._folder, key, version), render_fact(fact, before))
+        if supersedes:
+            self._mark_superseded(key, supersedes.version)
+        verb = Verb.SUPERSEDED if supersedes else Verb.CREATED
+        written = self._published(key)
+        self._audit.record(verb, fact.uid, version=version)
+        return _answer(verb, written, replaced=supersedes.body if supersedes else None)
+
+    def _queue(self, current: FactVersion, statement: Statement, request: WriteFact) -> WriteAnswer:
+        proposal = Proposal(
+            kind="less-trusted",
+            key=current.key,
+            body=statement.body,
+            type=statement.type,
+            trust=statement.trust,
+            when=statement.when or TriggerCard(),
+            sources=request.sources,
+            harness=request.harness,
+        )
+        item = self._review.add(proposal, self._now())
+        self._audit.record("queued", current.uid, version=current.version)
+        return _answer(Verb.QUEUED, current, review_id=item)
+
+    def _mark_superseded(self, key: str, version: int) -> None:
+        """The old version says what it is. It is for readers only, so trouble here never undoes a write (I1)."""
+        try:
+            data, fact, place = self._catalogue.read_version(key, version)
+            if fact.status in (Status.CURRENT, Status.DORMANT):
+                self._disk.replace(place.path, rewrite_fact(data, Rewrite(status=Status.SUPERSEDED), place))
+        except BeadError as error:
+            log.warning("an old version keeps its old status", uid=self._catalogue.uid(key), error=error.code)
+
+    def _rewrite(self, current: FactVersion, change: Rewrite) -> None:
+        data, _, place = self._catalogue.read_version(current.key, current.version)
+        self._disk.replace(place.path, rewrite_fact(data, change, place))
+
+    def _published(self, key: str) -> FactVersion:
+        self._catalogue.refresh(key)
+        fact = self._catalogue.current(key)
+        self._changes.publish(ChangeKind.FACT, key)
+        return fact
+
+
+def _answer(verb: Verb, fact: FactVersion, *, replaced: str | None = None, review_id: str | None = None) -> WriteAnswer:
+    return WriteAnswer(
+        verb=verb, key=fact.key, uid=fact.uid, version=fact.version, replaced=replaced, review_id=review_id
+    )
+
+
+def _scope(request: WriteFact) -> tuple[str, FactType]:
+    """Where a key without a scope goes, and the type of what lies there. A key with a scope wins (D2)."""
+    named = request.key.split("/", 1)[0] if request.key and "/" in request.key else ""
+    if named in _SCOPES:
+        return "user", FactType.PROJECT if named == "project" else FactType.USER
+    if request.project is None or request.type is FactType.USER:
+        return "user", FactType.USER
+    return keys.check_scope(f"project/{request.project}"), FactType.PROJECT
+
+
+def _checked_body(text: str) -> str:
+    body = normal_body(remove_private(text))
+    if not body.strip():
+        raise BadRequest("there is no text to remember")
+    if "\0" in body:
+        raise BadRequest("the text holds a NUL character")
+    try:
+        size = len(body.encode())
+    except UnicodeEncodeError:
+        raise BadRequest("the text is not valid Unicode") from None
+    if size > MAX_BODY_BYTES:
+        raise BadRequest(f"a fact has at most {MAX_BODY_BYTES} bytes, this one has {size}; keep the gist")
+    return body
+
+
+def _check_extent(request: WriteFact) -> None:
+    if request.sensitivity is Sensitivity.SECRET:
+        raise Refused("a secret lives in the vault only; this store has none yet, so nothing was written")
+    if len(request.sources) > MAX_SOURCES:
+        raise BadRequest(f"a fact names at most {MAX_SOURCES} sources")
+    card = request.when or TriggerCard()
+    for part in (card.say, card.do, card.see, card.unless):
+        if len(part) > MAX_CARD_ITEMS or any(len(item) > MAX_CARD_ITEM_CHARS for item in part):
+            raise BadRequest(
+                f"a trigger card has at most {MAX_CARD_ITEMS} entries a part, of {MAX_CARD_ITEM_CHARS} characters each"
+            )

@@ -1,0 +1,250 @@
+"""The only place that writes: every change of a file is atomic and durable (I2), or is not there at all.
+
+A new file is a temporary in the same directory, written whole, synced, linked to its name (never over another), and
+its directory synced. A rewrite is the same with a rename. Appends survive the death of any process when they return
+and are synced in groups (D12). A failed fsync is never tried again: the kernel has thrown the page away and reports it
+once, so the store stops writing until it is started anew and reads what is there. Which files, is the callers' affair.
+"""
+
+import contextlib
+import errno
+import fcntl
+import os
+import secrets
+import stat
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from bead.errors import DamagedFile, Unavailable, WritesStopped
+
+TEMPORARY_PREFIX = ".tmp-"
+DIRECTORY_MODE = 0o700
+FILE_MODE = 0o600
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+_APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+
+
+def read(path: Path, limit: int) -> bytes:
+    """The bytes of a regular file of at most `limit` bytes; symbolic links and devices are never followed.
+
+    Raises:
+        FileNotFoundError: no such file.
+        DamagedFile: it is too large, no regular file, or the disk cannot read it.
+    """
+    try:
+        descriptor = os.open(path, _READ)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        reason = "is a symbolic link" if error.errno == errno.ELOOP else f"cannot be opened ({error.strerror})"
+        raise damaged(path, None, reason) from None
+    try:
+        state = os.fstat(descriptor)
+        if not stat.S_ISREG(state.st_mode):
+            raise damaged(path, None, "is not a regular file")
+        if state.st_size > limit:
+            raise damaged(path, None, f"has {state.st_size} bytes, more than the {limit} bead reads")
+        return _read_all(descriptor, state.st_size)
+    except OSError as error:
+        raise damaged(path, None, f"cannot be read ({error.strerror})") from None
+    finally:
+        os.close(descriptor)
+
+
+def damaged(path: Path, line: int | None, reason: str) -> DamagedFile:
+    """The error that names a file, a line and what is wrong there, never what it says."""
+    place = f"{path}:{line}" if line else str(path)
+    return DamagedFile(f"{place}: {reason}", path=str(path), line=line, reason=reason)
+
+
+class Disk:
+    """Writes below one home. Usable from several threads, each on files of its own."""
+
+    def __init__(self) -> None:
+        self.stopped: str | None = None
+        """Why nothing is written any more; None while all is well."""
+        self._durable: set[Path] = set()
+        self._unsynced: dict[Path, int] = {}
+        self._appending = threading.Lock()
+
+    def create(self, path: Path, data: bytes) -> None:
+        """Make `path` with `data`; durable on return.
+
+        Raises:
+            FileExistsError: the name is taken; the file there is untouched.
+            Unavailable: the disk refused; nothing is left behind.
+        """
+        with self._writing(path):
+            self.make_directory(path.parent)
+            temporary = self._temporary(path.parent, data)
+            try:
+                os.link(temporary, path)
+            finally:
+                os.unlink(temporary)
+            self._sync_directory(path.parent)
+
+    def replace(self, path: Path, data: bytes) -> None:
+        """Put `data` in the place of what `path` holds; durable on return, and never half done.
+
+        Raises:
+            Unavailable: the disk refused; the old file is whole.
+        """
+        with self._writing(path):
+            self.make_directory(path.parent)
+            temporary = self._temporary(path.parent, data)
+            try:
+                os.rename(temporary, path)
+            except OSError:
+                os.unlink(temporary)
+                raise
+            self._sync_directory(path.parent)
+
+    def append(self, path: Path, data: bytes) -> None:
+        """Add `data` to the end of `path`, all or nothing; synced by the next `sync_appended`.
+
+        Raises:
+            Unavailable: the disk refused; the file is as long as before.
+        """
+        with self._writing(path), self._appending:
+            descriptor = self._descriptor(path)
+            before = os.fstat(descriptor).st_size
+            try:
+                _write_all(descriptor, data)
+            except OSError:
+                os.ftruncate(descriptor, before)
+                raise
+
+    def truncate(self, path: Path, size: int) -> None:
+        """Cut a torn tail: what lies behind `size` was never acknowledged."""
+        with self._writing(path), self._appending:
+            os.ftruncate(self._descriptor(path), size)
+
+    def sync_appended(self) -> None:
+        """Make everything appended so far durable.
+
+        Raises:
+            WritesStopped: the disk lost something; nothing is written any more.
+        """
+        with self._appending:
+            files, self._unsynced = self._unsynced, {}
+        try:
+            for path, descriptor in files.items():
+                self._sync(descriptor, path)
+        finally:
+            for descriptor in files.values():
+                os.close(descriptor)
+
+    def make_directory(self, path: Path) -> None:
+        """`path` and what is missing above it, each private and its name durable in its parent."""
+        if path in self._durable:
+            return
+        if not path.is_dir():
+            self.make_directory(path.parent)
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(path, DIRECTORY_MODE)
+                os.chmod(path, DIRECTORY_MODE)  # mkdir obeys the umask
+        # Also for a directory that was there: its maker may have died before its name was durable.
+        self._sync_directory(path.parent)
+        self._durable.add(path)
+
+    def sweep(self, root: Path) -> int:
+        """Remove temporaries that a crash left below `root`; how many there were."""
+        found = 0
+        for folder, _, names in os.walk(root):
+            for name in names:
+                if name.startswith(TEMPORARY_PREFIX):
+                    with contextlib.suppress(OSError):
+                        os.unlink(os.path.join(folder, name))
+                        found += 1
+        return found
+
+    def _temporary(self, directory: Path, data: bytes) -> Path:
+        path = directory / f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}"
+        descriptor = os.open(path, _NEW_FILE, FILE_MODE)
+        try:
+            os.fchmod(descriptor, FILE_MODE)  # open obeys the umask
+            _write_all(descriptor, data)
+            self._sync(descriptor, path)
+        except BaseException:
+            os.close(descriptor)
+            os.unlink(path)
+            raise
+        os.close(descriptor)
+        return path
+
+    def _descriptor(self, path: Path) -> int:
+        """An open one for `path` as it is now: an editor may have put another file in its place since the last time."""
+        descriptor = self._unsynced.get(path)
+        with contextlib.suppress(FileNotFoundError):
+            if descriptor is not None and os.path.samestat(os.fstat(descriptor), os.stat(path)):
+                return descriptor
+        if descriptor is not None:
+            self._sync(descriptor, path)
+            os.close(self._unsynced.pop(path))
+        return self._open_to_append(path)
+
+    def _open_to_append(self, path: Path) -> int:
+        self.make_directory(path.parent)
+        is_new = not path.exists()
+        descriptor = os.open(path, _APPEND, FILE_MODE)
+        # Kept open until it is synced: an error of the disk is told to descriptors that were open when it happened.
+        self._unsynced[path] = descriptor
+        if is_new:
+            os.fchmod(descriptor, FILE_MODE)
+            if path.parent not in self._unsynced:
+                self._unsynced[path.parent] = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
+        return descriptor
+
+    def _sync_directory(self, path: Path) -> None:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            self._sync(descriptor, path)
+        finally:
+            os.close(descriptor)
+
+    def _sync(self, descriptor: int, path: Path) -> None:
+        try:
+            if sys.platform == "darwin":  # fsync there leaves the data in the drive's cache
+                fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+            else:
+                os.fsync(descriptor)
+        except OSError as error:
+            self.stopped = f"the disk failed to keep {path} ({error.strerror}); start bead again when it is healthy"
+            raise WritesStopped(self.stopped) from None
+
+    @contextlib.contextmanager
+    def _writing(self, path: Path) -> Iterator[None]:
+        if self.stopped:
+            raise WritesStopped(self.stopped)
+        try:
+            yield
+        except FileExistsError:
+            raise
+        except OSError as error:
+            raise refused_by_disk(path, error) from None
+
+
+def refused_by_disk(path: Path, error: OSError) -> Unavailable:
+    """What a person should read when the disk says no."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return Unavailable(f"the disk is full: {path} was not written; make room and try again")
+    return Unavailable(f"{path} cannot be written ({error.strerror})")
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+def _read_all(descriptor: int, size: int) -> bytes:
+    data = os.read(descriptor, size + 1)
+    while len(data) < size:
+        more = os.read(descriptor, size - len(data))
+        if not more:
+            break
+        data += more
+    return data

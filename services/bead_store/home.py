@@ -1,0 +1,90 @@
+"""Makes and checks the home: the tree of DESIGN section 3, private whatever the umask, with its tokens and its id."""
+
+import contextlib
+import os
+import secrets
+import stat
+from pathlib import Path
+from typing import NamedTuple
+
+from bead.errors import DamagedFile, HomeUnusable, Unavailable
+from bead.home import Home
+from bead_store import files
+
+_TOKEN_BYTES = 32
+"""43 characters in base64url."""
+_TOKEN_FILE_LIMIT = 1024
+_OPEN_TO_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+
+class Prepared(NamedTuple):
+    """What a home's services need to know about each other."""
+
+    home_id: str
+    bus_secret: str
+    proxy_token: str
+    admin_token: str
+
+    def __repr__(self) -> str:  # the rest are secrets
+        return f"Prepared(home_id={self.home_id!r})"
+
+
+def prepare(home: Home) -> Prepared:
+    """Make what is missing, tighten what is loose, and read the tokens. Safe to call from several processes.
+
+    Raises:
+        HomeUnusable: it cannot be written, belongs to somebody else, others can write to it, or the disk is full.
+    """
+    try:
+        _own_directory(home.root)
+        for directory in (home.facts, home.raw, home.queue, home.sessions, home.token("bus").parent):
+            _private_directories(directory, home.root)
+        disk = files.Disk()
+        return Prepared(
+            home_id=_secret(disk, home.home_id, secrets.token_hex(16)),
+            bus_secret=_secret(disk, home.token("bus"), secrets.token_urlsafe(_TOKEN_BYTES)),
+            proxy_token=_secret(disk, home.token("proxy"), secrets.token_urlsafe(_TOKEN_BYTES)),
+            admin_token=_secret(disk, home.token("admin"), secrets.token_urlsafe(_TOKEN_BYTES)),
+        )
+    except OSError as error:
+        raise HomeUnusable(files.refused_by_disk(Path(error.filename or home.root), error).message) from None
+    except (Unavailable, DamagedFile) as error:
+        raise error if isinstance(error, HomeUnusable) else HomeUnusable(error.message) from None
+
+
+def _own_directory(root: Path) -> None:
+    root.mkdir(mode=files.DIRECTORY_MODE, parents=True, exist_ok=True)
+    state = root.stat()
+    if state.st_uid != os.geteuid():
+        raise HomeUnusable(f"{root} belongs to another user (uid {state.st_uid}); set BEAD_HOME to a folder of yours")
+    if state.st_mode & _OPEN_TO_OTHERS:
+        raise HomeUnusable(f"{root} can be written by others; run 'chmod 700 {root}' and look at what is in it")
+    _tighten(root, files.DIRECTORY_MODE)
+    if not os.access(root, os.W_OK | os.X_OK):
+        raise HomeUnusable(f"{root} cannot be written; make it writable or set BEAD_HOME to another folder")
+
+
+def _private_directories(path: Path, root: Path) -> None:
+    if path == root:
+        return
+    _private_directories(path.parent, root)
+    with contextlib.suppress(FileExistsError):
+        path.mkdir(mode=files.DIRECTORY_MODE)
+    _tighten(path, files.DIRECTORY_MODE)
+
+
+def _tighten(path: Path, mode: int) -> None:
+    if stat.S_IMODE(path.stat().st_mode) != mode:
+        path.chmod(mode)
+
+
+def _secret(disk: files.Disk, path: Path, fresh: str) -> str:
+    """What `path` holds; `fresh` when there is none yet."""
+    if not path.exists():
+        with contextlib.suppress(FileExistsError):  # another process was faster: its secret counts
+            disk.create(path, f"{fresh}\n".encode())
+    _tighten(path, files.FILE_MODE)
+    text = files.read(path, _TOKEN_FILE_LIMIT).decode("ascii", "replace").strip()
+    if not text:
+        raise HomeUnusable(f"{path} is empty; remove it and start again, a new one is made")
+    return text

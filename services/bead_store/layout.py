@@ -1,0 +1,96 @@
+"""Where a fact version lies, and which file names count: only exactly `v<N>.md` under a valid key.
+
+Copies that sync tools and editors drop beside them (`v2 2.md`, `.v3.md.icloud`, `v2.md~`) are noted, never read.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from bead import keys
+from bead.errors import InvalidKey
+from bead_store.files import TEMPORARY_PREFIX
+
+_VERSION_FILE = re.compile(r"v([1-9][0-9]{0,8})\.md\Z")
+_NOT_WORTH_A_NOTE = frozenset({".DS_Store", ".localized", "desktop.ini", "Thumbs.db"})
+
+
+class KeyFiles(NamedTuple):
+    """A key and the version numbers that have a file, ascending."""
+
+    key: str
+    versions: tuple[int, ...]
+
+
+class Note(NamedTuple):
+    """Something below the facts' folder that is not a fact, and why it was left alone."""
+
+    path: str
+    reason: str
+
+
+def directory_of(facts: Path, key: str) -> Path:
+    """The folder of a valid key."""
+    return facts / str(keys.parse(key))
+
+
+def version_path(facts: Path, key: str, version: int) -> Path:
+    """The file of one version."""
+    return directory_of(facts, key) / f"v{version}.md"
+
+
+def version_number(name: str) -> int | None:
+    """The number that a file name stands for; None for every name that is not exactly a version's."""
+    match = _VERSION_FILE.match(name)
+    return int(match[1]) if match else None
+
+
+def versions_in(directory: Path) -> tuple[int, ...]:
+    """The version numbers present in one key's folder, ascending."""
+    try:
+        names = os.listdir(directory)
+    except (FileNotFoundError, NotADirectoryError):
+        return ()
+    return tuple(sorted(number for name in names if (number := version_number(name)) is not None))
+
+
+def walk(facts: Path) -> Iterator[KeyFiles | Note]:
+    """Every key with version files below `facts`, and notes about everything else."""
+    pending = [(os.fspath(facts), "")]
+    while pending:
+        directory, key = pending.pop()
+        versions: list[int] = []
+        for entry in _entries(directory):
+            number = version_number(entry.name)
+            if entry.is_dir(follow_symlinks=False):
+                pending.append((entry.path, f"{key}/{entry.name}" if key else entry.name))
+            elif number is not None:
+                versions.append(number)
+            elif reason := _note(entry.name):
+                yield Note(entry.path, reason)
+        if versions:
+            yield _key_files(directory, key, versions)
+
+
+def _key_files(directory: str, key: str, versions: list[int]) -> KeyFiles | Note:
+    try:
+        keys.parse(key)
+    except InvalidKey:
+        return Note(directory, "this folder's name is no valid key; its files are not read")
+    return KeyFiles(key, tuple(sorted(versions)))
+
+
+def _entries(directory: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(directory) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except FileNotFoundError:
+        return []
+
+
+def _note(name: str) -> str | None:
+    if name in _NOT_WORTH_A_NOTE or name.startswith(TEMPORARY_PREFIX):
+        return None
+    return "not a version file (only v<number>.md is); looks like a copy made by an editor or a sync tool"

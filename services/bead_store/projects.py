@@ -1,0 +1,179 @@
+"""The table of projects: which identity has which scope name, and which directories are known to be its (D1).
+
+A person may edit `projects.yaml`; comments and order survive. Asking git is the host's affair (`bead.git`).
+"""
+
+import io
+import re
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from bead.errors import BadRequest
+from bead.projects import Identity, identity, scope_name
+from bead.wire.store import Project, ResolveProject
+from bead_store import files
+
+MAX_DIRECTORIES = 50
+"""Known directories kept for one project, the newest."""
+_LIMIT_BYTES = 4 << 20
+_SOMEBODYS_HOME = re.compile(r"(/home|/Users)/[^/]+\Z|/root\Z")
+_BY_PATH = "path:"
+
+
+class _Known(NamedTuple):
+    """One project as the file has it."""
+
+    name: str
+    identity: str
+    directories: tuple[str, ...]
+
+
+class Projects:
+    """One `projects.yaml`; changed from the facts' lane only."""
+
+    def __init__(self, path: Path, disk: files.Disk, home_directory: str) -> None:
+        self._path = path
+        self._disk = disk
+        self._home_directory = home_directory
+        self._seen: tuple[int, int] | None = None
+        self._document: Any = None
+        self._known: tuple[_Known, ...] = ()
+
+    def resolve(self, request: ResolveProject) -> Project | None:
+        """The project of an identity or directory, made known when it is new; None for home and `/`.
+
+        Raises:
+            BadRequest: neither is given, or the directory is not absolute.
+        """
+        directory = _normal(request.directory) if request.directory else None
+        if directory is None and not request.identity:
+            raise BadRequest("a project is found by 'identity' or by 'directory'")
+        self._look()
+        if request.identity:
+            name = request.name or re.split(r"[/:\\]", request.identity.rstrip("/"))[-1]
+            return self._by_identity(Identity(request.identity, name), directory)
+        assert directory is not None, "one of the two was given"
+        known = self._by_directory(directory)
+        if known:
+            return Project(name=known.name, identity=known.identity)
+        found = None if _SOMEBODYS_HOME.match(directory) else identity(directory, self._home_directory)
+        return self._by_identity(found, directory) if found else None
+
+    def identity_of(self, scope: str) -> str | None:
+        """The identity behind `project/<name>`; None for other scopes and names nobody registered."""
+        kind, _, name = scope.partition("/")
+        return (
+            next((known.identity for known in self._known if known.name == name), None) if kind == "project" else None
+        )
+
+    def load(self) -> None:
+        """Read the table.
+
+        Raises:
+            DamagedFile: a person must look at it.
+        """
+        self._look()
+
+    def _by_identity(self, found: Identity, directory: str | None) -> Project:
+        known = next((known for known in self._known if known.identity == found.id), None)
+        if known is None:
+            known = self._renamed(found, directory) or self._added(found)
+        if directory and directory not in known.directories:
+            self._add_directory(known.name, directory)
+        self._save()
+        return Project(name=known.name, identity=known.identity)
+
+    def _by_directory(self, directory: str) -> _Known | None:
+        """The project whose known directory is nearest above; one that is known by path only is just that path."""
+        best: tuple[int, _Known] | None = None
+        for known in self._known:
+            for place in known.directories:
+                is_inside = directory == place or (
+                    not known.identity.startswith(_BY_PATH) and directory.startswith(f"{place}/")
+                )
+                if is_inside and (best is None or len(place) > best[0]):
+                    best = (len(place), known)
+        return best[1] if best else None
+
+    def _renamed(self, found: Identity, directory: str | None) -> _Known | None:
+        """A directory that was known by its path only has got a better identity: its facts keep their place."""
+        for entry, known in zip(self._document["projects"], self._known, strict=True):
+            if directory and known.identity == f"{_BY_PATH}{directory}":
+                entry["identity"] = found.id
+                return known._replace(identity=found.id)
+        return None
+
+    def _added(self, found: Identity) -> _Known:
+        known = _Known(self._free_name(scope_name(found.name)), found.id, ())
+        self._document["projects"].append({"name": known.name, "identity": known.identity, "directories": []})
+        return known
+
+    def _free_name(self, name: str) -> str:
+        taken = {known.name for known in self._known}
+        if name not in taken:
+            return name
+        return next(candidate for number in range(2, len(taken) + 3) if (candidate := f"{name}-{number}") not in taken)
+
+    def _add_directory(self, name: str, directory: str) -> None:
+        for entry in self._document["projects"]:
+            if entry["name"] == name:
+                places = entry.setdefault("directories", [])
+                places.append(directory)
+                del places[:-MAX_DIRECTORIES]
+            elif directory in entry.get("directories", ()):
+                entry["directories"].remove(directory)
+
+    def _look(self) -> None:
+        """Read the file unless it is the one we know."""
+        try:
+            state = self._path.stat()
+        except FileNotFoundError:
+            self._seen, self._document, self._known = None, {"projects": []}, ()
+            return
+        if self._seen == (state.st_mtime_ns, state.st_size):
+            return
+        text = files.read(self._path, _LIMIT_BYTES).decode("utf-8", "replace")
+        try:
+            document = _yaml().load(text)
+            self._known = tuple(_entries(document))
+        except (YAMLError, TypeError, KeyError, AttributeError) as error:
+            mark = getattr(error, "problem_mark", None)
+            raise files.damaged(self._path, mark.line + 1 if mark else None, "is not a list of projects") from None
+        self._document = document if document and document.get("projects") is not None else {"projects": []}
+        self._seen = (state.st_mtime_ns, state.st_size)
+
+    def _save(self) -> None:
+        known = tuple(_entries(self._document))
+        if known == self._known:
+            return
+        text = io.StringIO()
+        _yaml().dump(self._document, text)
+        try:
+            self._disk.replace(self._path, text.getvalue().encode())
+        finally:
+            self._seen = None
+            self._look()
+
+
+def _entries(document: Any) -> Iterator[_Known]:
+    for entry in (document or {}).get("projects") or ():
+        places = tuple(str(place) for place in entry.get("directories") or ())
+        yield _Known(str(entry["name"]), str(entry["identity"]), places)
+
+
+def _normal(directory: str) -> str:
+    path = unicodedata.normalize("NFC", directory.replace("\\", "/"))
+    if not (path.startswith("/") or re.match(r"[A-Za-z]:/", path)) or "\0" in path or "\n" in path:
+        raise BadRequest("'directory' must be an absolute path")
+    return path.rstrip("/") or "/"
+
+
+def _yaml() -> YAML:
+    yaml = YAML(pure=True)
+    yaml.width = 4096
+    return yaml

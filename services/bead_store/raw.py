@@ -1,0 +1,223 @@
+"""The raw log: one file a session, `store/raw/YYYY/MM/DD/<session>.md`, appended turn by turn (D5, D12).
+
+A turn is scanned for credentials before it is written, and survives the death of any process when it is acknowledged.
+How a turn looks in the file is `turnfile`.
+"""
+
+import os
+from collections import OrderedDict
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bead.errors import BadRequest, NotFound
+from bead.projects import scope_name
+from bead.turns import Role
+from bead.wire.store import AppendTurn, ChangeKind, SessionView, TurnAppended, TurnView
+from bead_store import files, header, turnfile
+from bead_store.changes import Changes
+from bead_store.header import moment_text
+from bead_store.names import file_name, word
+from bead_store.scan import Scan
+
+MAX_TURN_BYTES = 8 << 20
+MAX_SESSION_BYTES = 256 << 20
+_OPEN_SESSIONS = 256
+"""Sessions whose turn ids are kept in memory; another one is read from its file first."""
+
+
+@dataclass
+class _Session:
+    """What is known about a session's file."""
+
+    path: Path
+    size: int
+    last_ordinal: int
+    ordinals: dict[str, int]
+    """By turn id."""
+    ends_with_newline: bool
+
+
+class RawLog:
+    """Sessions of one home; appended to from the turns' lane only."""
+
+    def __init__(self, folder: Path, owner: str, *, disk: files.Disk, scan: Scan, changes: Changes) -> None:
+        self._folder = folder
+        self._owner = owner
+        self._disk = disk
+        self._scan = scan
+        self._changes = changes
+        self._paths: OrderedDict[str, Path] = OrderedDict()
+        """By session, the one written last at the end."""
+        self._open: OrderedDict[str, _Session] = OrderedDict()
+
+    def load(self) -> None:
+        """Learn which sessions there are."""
+        found = [
+            (path.stat().st_mtime_ns, path.stem, path)
+            for path in self._folder.glob("[0-9]*/[0-9]*/[0-9]*/*.md")
+            if file_name(path.stem) == path.stem and not path.is_symlink()
+        ]
+        self._paths = OrderedDict((session, path) for _, session, path in sorted(found))
+
+    def append(self, request: AppendTurn) -> TurnAppended:
+        """Write one turn unless its id is there already.
+
+        Raises:
+            BadRequest: the time or the size is not one a turn can have.
+            Unavailable: the disk refused, or the credential rules are not loaded.
+        """
+        at = _moment(request.at)
+        text = self._scan.clean_turn(request.text).replace("\0", "\ufffd")
+        if len(text) > MAX_TURN_BYTES:
+            raise BadRequest(f"a turn has at most {MAX_TURN_BYTES} characters")
+        name = file_name(request.session)
+        session = self._session(name, at)
+        turn_id = word(request.turn_id)
+        if turn_id in session.ordinals:
+            return TurnAppended(source=self._source(session, session.ordinals[turn_id]), already_there=True)
+        ordinal = session.last_ordinal + 1
+        record = turnfile.Record(
+            ordinal=ordinal,
+            role=Role(request.role).value,
+            at=moment_text(at),
+            turn_id=turn_id,
+            project=scope_name(request.project) if request.project else None,
+            is_complete=request.complete,
+            text=text,
+        )
+        written = turnfile.render(record, word(request.model) if request.model else None)
+        if session.size == 0:
+            written = self._header(name, at, request) + written
+        self._write(session, written)
+        session.last_ordinal = session.ordinals[turn_id] = ordinal
+        self._paths[name] = session.path
+        self._paths.move_to_end(name)
+        self._changes.publish(ChangeKind.TURN, name)
+        return TurnAppended(source=self._source(session, ordinal))
+
+    def sessions(self, limit: int) -> tuple[str, ...]:
+        """Known sessions, the one written last first."""
+        names = list(self._paths)
+        return tuple(reversed(names[-limit:])) if limit else ()
+
+    def read(self, session: str) -> SessionView:
+        """The turns of one session.
+
+        Raises:
+            NotFound: no such session.
+            DamagedFile: its file cannot be read.
+        """
+        name = file_name(session)
+        path = self._paths.get(name)
+        try:
+            data = files.read(path, MAX_SESSION_BYTES) if path else None
+        except FileNotFoundError:
+            data = None
+        if data is None:
+            raise NotFound("no session has that id")
+        turns = tuple(_view(name, record) for record in turnfile.scan(data).records)
+        return SessionView(session=name, turns=turns)
+
+    def states(self) -> list[tuple[str, str]]:
+        """Each session with a text that differs whenever its file does."""
+        found: list[tuple[str, str]] = []
+        for session, path in list(self._paths.items()):
+            try:
+                state = path.stat()
+            except FileNotFoundError:
+                continue
+            found.append((session, f"{state.st_size:x}-{state.st_mtime_ns:x}"))
+        return found
+
+    def _session(self, name: str, at: datetime) -> _Session:
+        path = self._paths.get(name) or self._folder / f"{at:%Y/%m/%d}" / f"{name}.md"
+        session = self._open.get(name)
+        if session is None or session.path != path or session.size != _size(path):
+            session = self._open[name] = self._read_session(path)
+        self._open.move_to_end(name)
+        while len(self._open) > _OPEN_SESSIONS:
+            self._open.popitem(last=False)
+        return session
+
+    def _read_session(self, path: Path) -> _Session:
+        """Learn a file's turns and cut what a crash left half written at its end, before anything is added (I2)."""
+        try:
+            data = files.read(path, MAX_SESSION_BYTES)
+        except FileNotFoundError:
+            data = b""
+        scanned = turnfile.scan(data)
+        whole = scanned.whole_bytes if scanned.records or b"\n## turn-" in data else _torn_header(data, path)
+        if whole < len(data):
+            self._disk.truncate(path, whole)
+        return _Session(
+            path=path,
+            size=whole,
+            last_ordinal=max((record.ordinal for record in scanned.records), default=0),
+            ordinals={record.turn_id: record.ordinal for record in scanned.records},
+            ends_with_newline=whole == 0 or data[whole - 1 : whole] == b"\n",
+        )
+
+    def _write(self, session: _Session, text: str) -> None:
+        data = (text if session.ends_with_newline else f"\n{text}").encode("utf-8", "replace")
+        if session.size + len(data) > MAX_SESSION_BYTES:
+            raise BadRequest(f"a session's file has at most {MAX_SESSION_BYTES} bytes")
+        self._disk.append(session.path, data)
+        session.size += len(data)
+        session.ends_with_newline = True
+
+    def _header(self, name: str, at: datetime, request: AppendTurn) -> str:
+        fields: dict[str, header.Written] = {
+            "session": name,
+            "owner": self._owner,
+            "started": moment_text(at),
+            "harness": request.harness,
+            "project": request.project,
+            "project_id": request.project_id,
+        }
+        return header.render(fields, "").decode("utf-8", "replace")
+
+    def _source(self, session: _Session, ordinal: int) -> str:
+        return f"raw/{session.path.relative_to(self._folder).as_posix()}#turn-{ordinal}"
+
+
+def _torn_header(data: bytes, path: Path) -> int:
+    """0 when `data` is a beginning of ours without any turn, so that it is written anew."""
+    if data and not (data.startswith(b"---\nsession:") or b"---\nsession:".startswith(data)) and data.strip(b"\0"):
+        raise files.damaged(path, 1, "is no session file of bead's; move it away")
+    return 0
+
+
+def _view(session: str, record: turnfile.Record) -> TurnView:
+    return TurnView(
+        session=session,
+        ordinal=record.ordinal,
+        role=Role(record.role),
+        at=_told_moment(record.at),
+        project=record.project,
+        text=record.text,
+        complete=record.is_complete,
+    )
+
+
+def _moment(text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise BadRequest("a turn's time must be like 2026-11-05T09:12:00Z") from None
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _told_moment(text: str) -> datetime:
+    """A time out of a file, the epoch where a person's edit has spoilt it."""
+    try:
+        return _moment(text)
+    except BadRequest:
+        return datetime.fromtimestamp(0, UTC)
+
+
+def _size(path: Path) -> int:
+    try:
+        return os.stat(path).st_size
+    except FileNotFoundError:
+        return 0
