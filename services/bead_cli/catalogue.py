@@ -1,0 +1,55 @@
+"""The commands that exist: name, summary, and the module that is imported only when its command runs."""
+
+import argparse
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+
+if TYPE_CHECKING:
+    from bead_cli.context import Context
+
+
+class CommandModule(Protocol):
+    """A module of `bead_cli.commands`."""
+
+    configure: Callable[[argparse.ArgumentParser, str], None]
+    """Add the arguments, description and examples of the command with this name."""
+    run: Callable[[argparse.Namespace, "Context"], int]
+
+
+class Command(NamedTuple):
+    """One word after `bead`."""
+
+    name: str
+    summary: str
+    module: str
+
+    def load(self) -> CommandModule:
+        """The module that does the work."""
+        return cast(CommandModule, import_module(f"bead_cli.commands.{self.module}"))
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("up", "start every service in this terminal", "up"),
+    Command("down", "stop the bead that runs on this home", "down"),
+    Command("status", "what runs, and what is degraded", "status"),
+    Command("serve", "run one service in this process (for containers)", "serve"),
+    Command("proxy", "run the proxy alone, the same as `serve proxy`", "serve"),
+    Command("wrap", "start a coding agent with memory", "wrap"),
+    Command("remember", "keep a sentence, under a key made from its words", "remember"),
+    Command("write", "write a fact under a key", "remember"),
+    Command("recall", "print the text stored under a key", "read"),
+    Command("memories", "list what is remembered", "read"),
+    Command("show", "one fact with everything known about it", "read"),
+    Command("history", "every version of a fact", "read"),
+    Command("search", "search facts and conversations", "search"),
+    Command("pin", "show a fact at the start of every conversation", "mark"),
+    Command("unpin", "take that back", "mark"),
+    Command("queue", "what waits for your decision", "queue"),
+    Command("index", "rebuild the search index from the files", "index"),
+    Command("bench", "measure bead", "bench"),
+    Command("completion", "tab completion for bash, zsh or fish", "completion"),
+    Command("version", "the version of bead", "version"),
+)
+
+BY_NAME = {command.name: command for command in COMMANDS}

@@ -1,0 +1,135 @@
+"""`bead recall`, `memories`, `show` and `history`: what the store holds, without search."""
+
+import argparse
+import re
+from typing import Any
+
+from bead.errors import NotFound
+from bead_cli.context import Context
+from bead_cli.door import Door, fact_path, opened
+from bead_cli.lookup import current_fact, is_whole_key
+from bead_cli.output import Output, one_line
+
+_VERSIONED = re.compile(r"(.+)@v([1-9][0-9]*)\Z")
+_PAGE = 1_000
+_LINE_CHARACTERS = 120
+_CARD_FIELDS = ("say", "do", "see", "unless")
+_EPILOGS = {
+    "recall": "examples:\n  bead recall project/shop/deploy-day\n  bead recall deploy-day\n",
+    "memories": "examples:\n  bead memories\n  bead memories deploy\n  bead memories --project shop\n",
+    "show": "examples:\n  bead show project/shop/deploy-day\n  bead show project/shop/deploy-day@v1\n",
+    "history": "examples:\n  bead history project/shop/deploy-day\n  bead history deploy-day --json\n",
+}
+
+
+def configure(parser: argparse.ArgumentParser, name: str) -> None:
+    """A key, or a term for `memories`."""
+    parser.epilog = _EPILOGS[name]
+    if name == "memories":
+        parser.add_argument("term", metavar="TERM", nargs="?", help="only those with this text in key or body")
+        parser.add_argument("--project", metavar="P", help="only those of this project")
+        return
+    suffix = " (KEY@v2: that version)" if name == "show" else ""
+    parser.add_argument("key", metavar="KEY", help=f"a key, or a name in this project, user/ or global/{suffix}")
+    parser.add_argument("--project", metavar="P", help="default: the project of this directory")
+
+
+def run(args: argparse.Namespace, context: Context) -> int:
+    """Print what the command of this name reads."""
+    readers = {"recall": _recall, "memories": _memories, "show": _show, "history": _history}
+    with opened(context, "store") as door:
+        return readers[args.command](args, context, door)
+
+
+def _recall(args: argparse.Namespace, context: Context, door: Door) -> int:
+    fact = current_fact(context, door, args.key, args.project)
+    context.output.document(fact) if context.output.as_json else context.output.text(
+        context.output.stored(fact["body"])
+    )
+    return 0
+
+
+def _memories(args: argparse.Namespace, context: Context, door: Door) -> int:
+    scope = f"project/{args.project.removeprefix('project/')}" if args.project else None
+    facts = [fact for fact in every_fact(door, scope) if _matches(fact, args.term)]
+    if context.output.as_json:
+        context.output.document({"facts": facts})
+        return 0
+    for fact in facts:
+        body = context.output.stored(one_line(fact["body"], _LINE_CHARACTERS))
+        context.output.text(f"{context.output.style('bold', fact['key'])}  {body}")
+    if not facts:
+        context.output.text("no memories with that text" if args.term else "no memories yet")
+    return 0
+
+
+def every_fact(door: Door, scope: str | None) -> list[dict[str, Any]]:
+    """All current facts by key, page by page."""
+    facts: list[dict[str, Any]] = []
+    after = None
+    while True:
+        page = door.call("store", "GET", "/v1/facts", query={"scope": scope, "after": after, "limit": _PAGE})
+        facts += page["facts"]
+        after = page.get("next_after")
+        if after is None:
+            return facts
+
+
+def _matches(fact: dict[str, Any], term: str | None) -> bool:
+    """Whether key or body holds the term, whatever its case."""
+    return term is None or term.casefold() in fact["key"].casefold() or term.casefold() in fact["body"].casefold()
+
+
+def _show(args: argparse.Namespace, context: Context, door: Door) -> int:
+    versioned = _VERSIONED.match(args.key)
+    name = versioned[1] if versioned else args.key
+    if versioned:
+        fact = _version(_versions(context, door, name, args.project), int(versioned[2]))
+    else:
+        fact = current_fact(context, door, name, args.project)
+    context.output.document(fact) if context.output.as_json else _print_fact(context.output, fact)
+    return 0
+
+
+def _history(args: argparse.Namespace, context: Context, door: Door) -> int:
+    history = _versions(context, door, args.key, args.project)
+    if context.output.as_json:
+        context.output.document(history)
+        return 0
+    for place, fact in enumerate(history["versions"]):
+        if place:
+            context.output.text()
+        _print_fact(context.output, fact)
+    return 0
+
+
+def _versions(context: Context, door: Door, text: str, project: str | None) -> dict[str, Any]:
+    # A whole key is not looked up first: its highest version may be damaged, and the older ones still be readable.
+    key = text if is_whole_key(text) else current_fact(context, door, text, project)["key"]
+    history: dict[str, Any] = door.call("store", "GET", fact_path(key, "/history"))
+    return history
+
+
+def _version(history: dict[str, Any], number: int) -> dict[str, Any]:
+    for fact in history["versions"]:
+        if fact["version"] == number:
+            found: dict[str, Any] = fact
+            return found
+    raise NotFound(f"{history['key']} has no version {number}; it has {_numbers(history)}")
+
+
+def _numbers(history: dict[str, Any]) -> str:
+    return ", ".join(f"v{fact['version']}" for fact in history["versions"])
+
+
+def _print_fact(output: Output, fact: dict[str, Any]) -> None:
+    words = [fact["status"], fact["trust"], fact["type"], fact["valid_from"], *(["pinned"] if fact["pinned"] else [])]
+    output.text(f"{output.style('bold', fact['key'])} v{fact['version']}  {output.style('dim', '  '.join(words))}")
+    card = fact.get("when") or {}
+    for field in _CARD_FIELDS:
+        for item in card.get(field, ()):
+            output.text(output.style("dim", f"  {field}: {output.stored(item)}"))
+    for source in fact.get("sources", ()):
+        output.text(output.style("dim", f"  from: {output.stored(source)}"))
+    for line in output.stored(fact["body"]).splitlines():
+        output.text(f"  {line}")

@@ -1,0 +1,120 @@
+"""`bead remember` and `bead write`: keep a fact, and say truly what that did."""
+
+import argparse
+import sys
+from typing import Any
+
+from bead.errors import NotFound, Refused
+from bead_cli import guards
+from bead_cli.catalogue import BY_NAME
+from bead_cli.context import Context
+from bead_cli.door import Door, opened
+from bead_cli.harness_env import harness_in, trust_of
+from bead_cli.lookup import active_project, checked_text, current_fact
+from bead_cli.output import Output, one_line
+
+_TYPES = ("user", "feedback", "project", "reference")
+_CARD = (
+    ("say", "a sentence of yours in which it matters"),
+    ("do", "a piece of a command or an edit for which it matters"),
+    ("see", "a piece of output or of an error for which it matters"),
+    ("unless", "a piece of text that shows it is followed already"),
+)
+_WAS_CHARACTERS = 200
+_EPILOGS = {
+    "remember": """\
+Without --key the key is made from the first words of the text; the same sentence again changes nothing.
+One word alone is read as a key, not kept: `bead remember deploy-day` prints what is stored there.
+
+examples:
+  bead remember "we deploy on Tuesdays"
+  bead remember "use pnpm, never npm" --do "npm install" --unless "pnpm"
+  bead remember "I work in Lisbon" --key user/city
+  git log -1 --format=%s | bead remember - --type reference
+""",
+    "write": """\
+KEY is user/…, global/…, project/<name>/… or team/<name>/…; a short name goes into the project of this directory.
+
+examples:
+  bead write project/shop/deploy-day "deploys happen on Wednesdays"
+  bead write user/editor helix --type user
+  bead write test-command "make check" --say "run the tests" --do "pytest"
+""",
+}
+
+
+def configure(parser: argparse.ArgumentParser, name: str) -> None:
+    """Text, key, type, project and the trigger card."""
+    parser.epilog = _EPILOGS[name]
+    if name == "write":
+        parser.add_argument("key", metavar="KEY", help="where to keep it")
+        parser.add_argument("--sensitivity", choices=("public", "private"), help="default: private")
+    else:
+        parser.add_argument("--key", metavar="K", help="where to keep it, instead of a key made from the words")
+    parser.add_argument("text", metavar="TEXT", nargs="+", help="the text to keep; - reads standard input")
+    parser.add_argument("--type", choices=_TYPES, help="default: project inside a project, else user")
+    parser.add_argument("--project", metavar="P", help="default: the project of this directory")
+    for field, meaning in _CARD:
+        parser.add_argument(f"--{field}", metavar="S", action="append", default=[], help=f"{meaning} (repeatable)")
+
+
+def run(args: argparse.Namespace, context: Context) -> int:
+    """Write one fact through the store's rule."""
+    text = checked_text([sys.stdin.read()] if args.text == ["-"] else args.text)
+    if args.key is None and guards.is_command(text, BY_NAME):
+        raise Refused(f"'{text}' looks like a command, not something to remember; to keep it anyway give it a --key")
+    with opened(context, "store") as door:
+        if args.key is None and guards.is_bare_key(text):
+            return _read_instead(context, door, text, args.project)
+        answer = _write(args, context, door, text)
+    context.output.document(answer) if context.output.as_json else say_verb(context.output, answer)
+    return 0
+
+
+def _write(args: argparse.Namespace, context: Context, door: Door, text: str) -> dict[str, Any]:
+    harness = harness_in(context.environ)
+    trust = trust_of(harness)
+    if harness:
+        context.output.note(f"written with trust {trust}: this runs inside {harness}")
+    card = {field: getattr(args, field) for field, _ in _CARD if getattr(args, field)}
+    request = {
+        "body": text,
+        "key": args.key,
+        "type": args.type,
+        "trust": trust,
+        "project": active_project(door, args.project),
+        "when": card or None,
+        "sensitivity": getattr(args, "sensitivity", None),
+        "harness": harness,
+    }
+    wanted = {name: value for name, value in request.items() if value is not None}
+    answer: dict[str, Any] = door.call("store", "POST", "/v1/facts", wanted)
+    return answer
+
+
+def _read_instead(context: Context, door: Door, text: str, project: str | None) -> int:
+    """A bare key is a question. Raises `Refused` when nothing is stored under it: it is no memory either."""
+    try:
+        fact = current_fact(context, door, text, project)
+    except NotFound:
+        raise Refused(
+            f"'{text}' looks like a key, and nothing is stored under it; to keep it as text give it a --key"
+        ) from None
+    context.output.note(f"'{text}' is a key; this is what it holds:")
+    context.output.document(fact) if context.output.as_json else context.output.text(
+        context.output.stored(fact["body"])
+    )
+    return 0
+
+
+def say_verb(output: Output, answer: dict[str, Any]) -> None:
+    """One line with the honest verb of a write."""
+    verb, name = answer["verb"], f"{answer['key']} v{answer['version']}"
+    if verb == "queued":
+        output.text(
+            f"queued for review: {answer['key']} (item {answer.get('review_id')}); current stays v{answer['version']}"
+        )
+        return
+    was = answer.get("replaced")
+    ending = f" (was: {output.stored(one_line(was, _WAS_CHARACTERS))})" if verb == "superseded" and was else ""
+    output.text(f"{output.style('green', verb)} {name}{ending}")

@@ -1,0 +1,84 @@
+"""`bead up`: start everything, say how to connect, stay until a signal."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from bead.errors import StoreLocked, Unavailable
+from bead_cli import runtime
+from bead_cli.context import Context
+from bead_cli.door import LOOPBACK
+
+if TYPE_CHECKING:
+    from bead_cli.runtime import Runtime
+
+_DESCRIPTION = """\
+Start every service in this process and stay in the foreground; Ctrl-C or `bead down` ends it.
+Everything listens on 127.0.0.1 only. Killing it at any moment loses nothing.
+"""
+_EPILOG = """\
+examples:
+  bead up                                    start on ~/.bead
+  bead up --home /srv/memory                 keep memory somewhere else
+  BEAD_PROXY__PORT=8077 bead up              another port for the proxy
+"""
+
+
+def configure(parser: argparse.ArgumentParser, name: str) -> None:
+    """No arguments of its own."""
+    parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+
+
+def run(args: argparse.Namespace, context: Context) -> int:
+    """Serve; 3 when the home or a port cannot be had."""
+    _refuse_second(context)
+    from bead.logs import configure as configure_logs
+    from bead_cli import compose
+
+    configure_logs()
+    try:
+        compose.run(
+            context.layout(),
+            context.settings(),
+            lambda who, token: announce(context, who, token),
+            in_container=context.in_container(),
+        )
+    except StoreLocked:
+        _refuse_second(context)
+        raise
+    return 0
+
+
+def announce(context: Context, who: "Runtime", token: str) -> None:
+    """The readiness document or lines."""
+    output = context.output
+    base_url = f"http://{LOOPBACK}:{who.ports['proxy']}/t/{token}"
+    urls = {name: f"http://{LOOPBACK}:{port}" for name, port in who.ports.items()}
+    if output.as_json:
+        output.document({**who._asdict(), "home": context.home, "urls": urls, "base_url": base_url})
+        return
+    output.text(f"bead {who.version} is {output.style('green', 'ready')} (pid {who.pid}, home {context.home})")
+    for name, url in urls.items():
+        output.text(f"  {name:<10} {url}")
+    output.text("start Claude Code with memory:")
+    output.text(f"  ANTHROPIC_BASE_URL={base_url} CLAUDE_CODE_GATEWAY_HINT_HEADERS=1 claude")
+    output.text("or: bead wrap claude")
+
+
+def _refuse_second(context: Context) -> None:
+    """Say who runs already, unless the file was left by a process that is gone.
+
+    Raises:
+        Unavailable: a bead serves this home.
+    """
+    from bead_cli.probe import answers_for
+
+    who = runtime.read(context.home)
+    if who is None or not runtime.is_running(who):
+        return
+    if who.pid is None and not answers_for(who):
+        return
+    name = "in containers" if who.pid is None else f"as pid {who.pid}"
+    raise Unavailable(
+        f"bead runs already on {context.home} {name} since {who.started}, proxy on port {who.ports['proxy']};"
+        " stop it with: bead down"
+    )

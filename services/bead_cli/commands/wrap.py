@@ -1,0 +1,90 @@
+"""`bead wrap HARNESS -- ARGS`: become the harness, with memory when bead answers and without when it does not (I10)."""
+
+import argparse
+import os
+import shutil
+from typing import NoReturn
+
+from bead.errors import BeadError, NotFound
+from bead_cli import runtime
+from bead_cli.context import Context, read_token
+from bead_cli.door import LOOPBACK, Door, Running
+from bead_cli.probe import proxy_health
+from bead_cli.wrapping import HARNESSES, Harness, with_memory
+
+_NOTE_PROJECT_S = 0.5
+_EPILOG = """\
+If bead does not answer within a second, the harness starts without memory, and a line says so.
+
+examples:
+  bead wrap claude
+  bead wrap claude -- --resume
+  bead wrap claude -- -p "what day do we deploy?"
+"""
+
+
+def configure(parser: argparse.ArgumentParser, name: str) -> None:
+    """A harness; everything after it is the harness's own."""
+    parser.epilog = _EPILOG
+    parser.add_argument("harness", choices=tuple(HARNESSES), metavar="HARNESS", help=", ".join(HARNESSES))
+    parser.add_argument("rest", metavar="-- ARGS", nargs=argparse.REMAINDER, help="arguments of the harness")
+
+
+def run(args: argparse.Namespace, context: Context) -> int:
+    """Does not return when the harness starts."""
+    harness = HARNESSES[args.harness]
+    rest = args.rest[1:] if args.rest[:1] == ["--"] else args.rest
+    if shutil.which(harness.program, path=context.environ.get("PATH")) is None:
+        raise NotFound(f"{harness.program} is not on PATH; install it first")
+    base_url = _base_url(context)
+    if base_url is None:
+        context.output.note(f"not running, starting {args.harness} without memory (start it with: bead up)")
+        _become(harness, rest, dict(context.environ))
+    _note_replaced(context, harness, base_url)
+    _become(harness, rest, with_memory(harness, base_url, context.environ))
+
+
+def _become(harness: Harness, rest: list[str], environ: dict[str, str]) -> NoReturn:
+    os.execvpe(harness.program, [harness.program, *rest], environ)
+
+
+def _base_url(context: Context) -> str | None:
+    """The proxy's address with the capability, or None when it does not answer: never a reason not to work."""
+    try:
+        who = runtime.read(context.home)
+        if who is None:
+            return None
+        health = proxy_health(who.ports["proxy"])
+        if health is None or health.get("home_id") != who.home_id:
+            return None
+        _make_project_known(context, who)
+        return f"http://{LOOPBACK}:{who.ports['proxy']}/t/{read_token(context.home, 'proxy', context.environ)}"
+    except BeadError as error:
+        context.output.note(error.message)
+        return None
+
+
+def _make_project_known(context: Context, who: runtime.Runtime) -> None:
+    """Tell the store which project this directory is: a proxy in a container cannot look (D1)."""
+    from bead.git import identify
+
+    try:
+        directory = os.getcwd()
+        found = identify(directory)
+        if found is None:
+            return
+        curate = Running(LOOPBACK, who.ports["curate"], read_token(context.home, "admin", context.environ), "bead")
+        request = {"directory": directory, "identity": found.id, "name": found.name}
+        Door(curate).call("store", "POST", "/v1/projects/resolve", request, timeout_s=_NOTE_PROJECT_S)
+    except (BeadError, OSError):
+        return  # the harness starts all the same; the proxy takes the project by its path
+
+
+def _note_replaced(context: Context, harness: Harness, base_url: str) -> None:
+    """An address that somebody had set before is named (not shown, it may hold a credential), not silently lost."""
+    before = context.environ.get(harness.base_variable)
+    if before and not before.startswith(f"http://{LOOPBACK}:") and before != base_url:
+        context.output.note(
+            f"{harness.base_variable} was set and is replaced; to keep that gateway, make it"
+            " proxy.upstream.anthropic in config.yaml"
+        )

@@ -1,0 +1,140 @@
+"""`bead up`: every service in this process, wired in process, each behind a guarded listener on loopback.
+
+Resources open in dependency order (store, index, dream, curate, scheduler, then the listeners and the proxy) and close
+the other way round. All listeners stop at the same moment, so that open streams cost one grace period, not six.
+"""
+
+import asyncio
+import socket
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
+from os import getpid
+from typing import NamedTuple
+
+import uvloop
+from aiohttp import web
+
+from bead import __version__
+from bead.bus.serve import listen, serving
+from bead.bus.service import Access, Service
+from bead.bus.transport import InProcessTransport, Transport
+from bead.clients.index import IndexClient
+from bead.clients.store import StoreClient
+from bead.git import identify
+from bead.home import Home
+from bead.settings import Listener, Settings
+from bead_cli import runtime
+from bead_cli.hosting import NAMES, now, stop_on_signals, until
+from bead_curate.app import create_service as create_curate
+from bead_dream.app import create_service as create_dream
+from bead_index.access import SCOPES as INDEX_SCOPES
+from bead_index.app import create_service as create_index
+from bead_proxy.allocator import tune_allocator
+from bead_proxy.app import create_app as create_proxy
+from bead_proxy.app import serving as serving_proxy
+from bead_scheduler.app import create_service as create_scheduler
+from bead_store.access import SCOPES as STORE_SCOPES
+from bead_store.app import create_service as create_store
+from bead_store.home import Prepared, prepare
+
+Announce = Callable[[runtime.Runtime, str], None]
+"""Told once, when everything answers: who runs, and the proxy's capability token."""
+
+
+class Stack(NamedTuple):
+    """All services, wired; nothing is open yet."""
+
+    services: tuple[Service, ...]
+    proxy: web.Application
+
+
+def run(home: Home, settings: Settings, announce: Announce, *, in_container: bool = False) -> None:
+    """Serve until a signal ends it.
+
+    Raises:
+        Unavailable: a port is taken, the home cannot be used or another process holds it.
+    """
+    tune_allocator()
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(home, settings, announce, in_container))
+
+
+async def _serve(home: Home, settings: Settings, announce: Announce, in_container: bool) -> None:
+    stop = stop_on_signals()
+    sockets: dict[str, socket.socket] = {}
+    try:
+        ready = prepare(home)
+        for name in NAMES:
+            sockets[name] = listen(*_address(settings, name), in_container=in_container)
+        ports = {name: int(each.getsockname()[1]) for name, each in sockets.items()}
+        await _compose(home, settings, ready, sockets, ports, stop, announce)
+    finally:
+        for each in sockets.values():
+            each.close()
+
+
+async def _compose(
+    home: Home,
+    settings: Settings,
+    ready: Prepared,
+    sockets: Mapping[str, socket.socket],
+    ports: dict[str, int],
+    stop: asyncio.Event,
+    announce: Announce,
+) -> None:
+    stack = wire(home, settings, ready)
+    access = _accesses(ready, ports)
+    who = runtime.Runtime(ready.home_id, __version__, now(), ports, getpid(), runtime.birth_of(getpid()))
+    async with AsyncExitStack() as resources:
+        for service in stack.services:
+            await resources.enter_async_context(service.running())
+        async with asyncio.TaskGroup() as listeners:
+            for service in stack.services:
+                app = service.guarded(access[service.name])
+                listeners.create_task(until(stop, serving(app, sockets[service.name], service.name)))
+            listeners.create_task(until(stop, serving_proxy(stack.proxy, sockets["proxy"])))
+            runtime.write(str(home.root), who)
+            try:
+                announce(who, ready.proxy_token)
+                await stop.wait()
+            finally:
+                runtime.remove(str(home.root), who)
+                stop.set()
+
+
+def wire(home: Home, settings: Settings, ready: Prepared) -> Stack:
+    """Every service of this home, calling each other in process along the arrows of the design."""
+    store = create_store(settings.store, home, settings.owner)
+    store_bus = InProcessTransport("store", store.app)
+    index = create_index(settings.index, home, StoreClient(store_bus), ready.home_id)
+    index_bus = InProcessTransport("index", index.app)
+    dream = create_dream(settings.dream, ready.home_id)
+    buses: dict[str, Transport] = {
+        "store": store_bus,
+        "index": index_bus,
+        "dream": InProcessTransport("dream", dream.app),
+    }
+    curate = create_curate(settings.curate, ready.home_id, buses)
+    scheduler = create_scheduler(settings.scheduler, ready.home_id)
+    proxy = create_proxy(
+        settings.proxy,
+        owner=settings.owner,
+        home_id=ready.home_id,
+        store=StoreClient(store_bus),
+        index=IndexClient(index_bus),
+        token=ready.proxy_token,
+        identify=identify,
+    )
+    return Stack((store, index, dream, curate, scheduler), proxy)
+
+
+def _accesses(ready: Prepared, ports: Mapping[str, int]) -> dict[str, Access]:
+    """Who may call which service over its socket: curate answers to the admin token, the others to the bus."""
+    scopes = {"store": STORE_SCOPES, "index": INDEX_SCOPES}
+    secrets = {name: ready.admin_token if name == "curate" else ready.bus_secret for name in ports}
+    return {name: Access(secrets[name], port, scopes.get(name, {})) for name, port in ports.items()}
+
+
+def _address(settings: Settings, name: str) -> tuple[str, int]:
+    listener: Listener = getattr(settings, name)
+    return listener.host, listener.port

@@ -1,0 +1,75 @@
+"""Which project is active here, and which fact a person means by a short name."""
+
+import os
+from typing import Any
+
+from bead.errors import BadRequest, NotFound
+from bead_cli.context import Context
+from bead_cli.door import Door, fact_path
+
+_SCOPES = ("user", "global", "project", "team")
+
+
+def active_project(door: Door, given: str | None) -> str | None:
+    """Scope name of the project: the given one, else that of the current directory; None where there is none.
+
+    The store learns the directory on the way, so that a service in a container knows it later (D1).
+    """
+    if given is not None:
+        return given.removeprefix("project/")
+    from bead.git import identify
+
+    try:
+        directory = os.getcwd()
+    except FileNotFoundError:
+        return None
+    found = identify(directory)
+    if found is None:
+        return None
+    request = {"directory": directory, "identity": found.id, "name": found.name}
+    project = door.call("store", "POST", "/v1/projects/resolve", request)
+    return None if project is None else str(project["name"])
+
+
+def is_whole_key(text: str) -> bool:
+    """Whether the text starts with a scope; then it is taken as it is."""
+    return "/" in text and text.split("/", 1)[0] in _SCOPES
+
+
+def current_fact(context: Context, door: Door, text: str, project: str | None) -> dict[str, Any]:
+    """The current version of the fact that `text` names: a key, or a name in the project, `user/` or `global/`.
+
+    Raises:
+        NotFound: nothing is stored under it in any of these.
+    """
+    if is_whole_key(text):
+        return _fact(door, text)
+    active = active_project(door, project)
+    scopes = ([f"project/{active}"] if active else []) + ["user", "global"]
+    for scope in scopes:
+        try:
+            return _fact(door, f"{scope}/{text}")
+        except NotFound:
+            continue
+    raise NotFound(f"nothing is stored under '{text}' in {', '.join(scopes)}")
+
+
+def _fact(door: Door, key: str) -> dict[str, Any]:
+    fact: dict[str, Any] = door.call("store", "GET", fact_path(key))
+    return fact
+
+
+def checked_text(words: list[str]) -> str:
+    """The words of a command line as one text.
+
+    Raises:
+        BadRequest: empty, or not valid Unicode.
+    """
+    text = " ".join(words).strip()
+    if not text:
+        raise BadRequest("there is no text to keep")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise BadRequest("the text is not valid UTF-8") from None
+    return text

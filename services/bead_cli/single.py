@@ -1,0 +1,183 @@
+"""`bead serve SERVICE`: one service in this process, its bus clients over sockets, as containers run it."""
+
+import asyncio
+import os
+import socket
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from typing import NamedTuple
+
+import aiohttp
+import uvloop
+
+from bead import __version__
+from bead.bus.guard import scoped_token
+from bead.bus.serve import listen, serving
+from bead.bus.service import Access, Service
+from bead.bus.transport import HttpTransport, Transport
+from bead.clients.health import health
+from bead.clients.index import IndexClient
+from bead.clients.store import StoreClient
+from bead.errors import Unavailable
+from bead.git import identify
+from bead.settings import Listener, Settings
+from bead_cli import runtime
+from bead_cli.context import Context, read_token
+from bead_cli.hosting import NAMES, now, stop_on_signals, until
+
+Scopes = Mapping[str, tuple[str, ...]]
+
+_STORE_WAIT_S = 30.0
+_RETRY_S = 0.2
+_CURATE_CALLS = ("dream", "index", "store")
+
+
+class _Node(NamedTuple):
+    """What one process knows before it wires its service."""
+
+    context: Context
+    settings: Settings
+    secret: str
+    session: aiohttp.ClientSession
+
+    def bus(self, caller: str, service: str) -> Transport:
+        """The way from `caller` to `service`, with the caller's own token."""
+        return HttpTransport(self.session, url_of(self.settings, service), scoped_token(self.secret, caller))
+
+    def token(self, name: str) -> str:
+        return read_token(self.context.home, name, self.context.environ)
+
+
+def run(name: str, context: Context) -> None:
+    """Serve `name` until a signal ends it.
+
+    Raises:
+        Unavailable: its port is taken, a token is missing, the store did not answer in time.
+    """
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(name, context))
+
+
+async def _serve(name: str, context: Context) -> None:
+    stop = stop_on_signals()
+    settings = context.settings()
+    listener: Listener = getattr(settings, name)
+    bound = listen(listener.host, listener.port, in_container=context.in_container())
+    try:
+        async with AsyncExitStack() as stack:
+            session = await stack.enter_async_context(aiohttp.ClientSession(trust_env=False))
+            if name == "store":
+                from bead_store.home import prepare
+
+                prepare(context.layout())
+            node = _Node(context, settings, read_token(context.home, "bus", context.environ), session)
+            if name == "proxy":
+                await _serve_proxy(node, bound, stop)
+            else:
+                await _serve_service(name, node, bound, stop)
+    finally:
+        bound.close()
+
+
+async def _serve_service(name: str, node: _Node, bound: socket.socket, stop: asyncio.Event) -> None:
+    service, scopes = await _service(name, node)
+    port = int(bound.getsockname()[1])
+    secret = node.token("admin") if name == "curate" else node.secret
+    hosts = frozenset(NAMES) if node.context.in_container() else frozenset()
+    guarded = service.guarded(Access(secret, port, scopes, hosts))
+    async with service.running(), asyncio.TaskGroup() as group:
+        group.create_task(until(stop, serving(guarded, bound, name)))
+        node.context.output.note(f"{name} answers on port {port}")
+        await (_named_in_runtime(node, port, stop) if name == "store" else stop.wait())
+
+
+async def _named_in_runtime(node: _Node, port: int, stop: asyncio.Event) -> None:
+    """The process that holds the home says so to client commands, which find curate through it."""
+    context = node.context
+    ports = {name: getattr(node.settings, name).port for name in NAMES} | {"store": port}
+    pid = None if context.in_container() else os.getpid()
+    home_id = context.layout().home_id.read_text(encoding="ascii").strip()
+    who = runtime.Runtime(home_id, __version__, now(), ports, pid, runtime.birth_of(pid) if pid else None)
+    runtime.write(context.home, who)
+    try:
+        await stop.wait()
+    finally:
+        runtime.remove(context.home, who)
+
+
+async def _serve_proxy(node: _Node, bound: socket.socket, stop: asyncio.Event) -> None:
+    from bead_proxy.allocator import tune_allocator
+    from bead_proxy.app import create_app
+    from bead_proxy.app import serving as serving_proxy
+
+    tune_allocator()
+    in_container = node.context.in_container()
+    app = create_app(
+        node.settings.proxy,
+        owner=node.settings.owner,
+        home_id=await _home_id("proxy", node),
+        store=StoreClient(node.bus("proxy", "store")),
+        index=IndexClient(node.bus("proxy", "index")),
+        token=node.token("proxy"),
+        # A container cannot look into the host's directories; the store's table knows them by path (D1).
+        identify=None if in_container else identify,
+        hosts=NAMES if in_container else (),
+    )
+    node.context.output.note(f"proxy answers on port {bound.getsockname()[1]}")
+    await until(stop, serving_proxy(app, bound))
+
+
+async def _service(name: str, node: _Node) -> tuple[Service, Scopes]:
+    """The service and what scoped tokens may call on it; each import is that of one service, as in its container."""
+    settings, home = node.settings, node.context.layout()
+    if name == "store":
+        from bead_store.access import SCOPES as STORE_SCOPES
+        from bead_store.app import create_service as create_store
+
+        return create_store(settings.store, home, settings.owner), STORE_SCOPES
+    home_id = await _home_id(name, node)
+    if name == "index":
+        from bead_index.access import SCOPES as INDEX_SCOPES
+        from bead_index.app import create_service as create_index
+
+        return create_index(settings.index, home, StoreClient(node.bus(name, "store")), home_id), INDEX_SCOPES
+    if name == "curate":
+        from bead_curate.app import create_service as create_curate
+
+        buses = {service: node.bus(name, service) for service in _CURATE_CALLS}
+        return create_curate(settings.curate, home_id, buses), {}
+    if name == "dream":
+        from bead_dream.app import create_service as create_dream
+
+        return create_dream(settings.dream, home_id), {}
+    from bead_scheduler.app import create_service as create_scheduler
+
+    return create_scheduler(settings.scheduler, home_id), {}
+
+
+async def _home_id(caller: str, node: _Node) -> str:
+    """The home's id as the store tells it, waiting until it does.
+
+    Raises:
+        Unavailable: the store did not answer in time.
+    """
+    bus = node.bus(caller, "store")
+    try:
+        async with asyncio.timeout(_STORE_WAIT_S):
+            while True:
+                try:
+                    return (await health(bus)).home_id
+                except Unavailable:
+                    await asyncio.sleep(_RETRY_S)
+    except TimeoutError:
+        url = url_of(node.settings, "store")
+        raise Unavailable(
+            f"the store did not answer on {url} within {_STORE_WAIT_S:g} s; set BEAD_STORE__URL"
+        ) from None
+
+
+def url_of(settings: Settings, name: str) -> str:
+    """Where other processes find a service."""
+    listener: Listener = getattr(settings, name)
+    host = f"[{listener.host}]" if ":" in listener.host else listener.host
+    return listener.url or f"http://{host}:{listener.port}"

@@ -1,0 +1,67 @@
+"""The command line: what it accepts, what it refuses, and with which code."""
+
+import io
+import json
+
+import pytest
+
+from bead_cli.__main__ import run
+from bead_cli.catalogue import COMMANDS
+from bead_cli.parsing import parse, parser_of
+
+# Of the design, and not here yet: a command that does nothing would be a lie.
+NOT_YET = ("forget", "doctor", "migrate", "setup", "sync", "eval", "mcp", "prime")
+
+
+def ends(*argv: str) -> tuple[int, str]:
+    out = io.StringIO()
+    with pytest.raises(SystemExit) as end:
+        run(argv, {}, out, io.StringIO())
+    return int(str(end.value.code)), out.getvalue()
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_every_command_explains_itself_and_takes_json_and_home(command: object) -> None:
+    parser = parser_of(command, [], io.StringIO())  # type: ignore[arg-type]
+    help_text = parser.format_help()
+
+    assert {"--json", "--home"} <= {option for action in parser._actions for option in action.option_strings}
+    assert "examples:" in help_text or parser.prog == "bead version"
+
+
+@pytest.mark.parametrize("name", NOT_YET)
+def test_a_command_that_does_not_exist_yet_is_a_usage_error(name: str) -> None:
+    assert ends(name)[0] == 2
+
+
+def test_no_command_at_all_is_a_usage_error_and_help_is_not() -> None:
+    assert ends()[0] == 2
+    code, out = ends("-h")
+    assert code == 0
+    assert "commands:" in out
+
+
+def test_a_usage_error_with_json_is_one_problem_document() -> None:
+    code, out = ends("search", "--json", "--no-such-option", "x")
+    assert code == 2
+    assert json.loads(out)["type"] == "urn:bead:error:bad-request"
+
+
+def test_home_before_the_command_means_the_same_as_after_it() -> None:
+    _, before = parse(["--home", "/x", "--json", "status"], io.StringIO())
+    _, after = parse(["status", "--home", "/x", "--json"], io.StringIO())
+    assert (before.home, before.json) == (after.home, after.json) == ("/x", True)
+
+
+def test_options_of_a_wrapped_harness_are_not_ours() -> None:
+    _, args = parse(["wrap", "claude", "--", "--json", "--home", "x"], io.StringIO())
+    assert (args.json, args.home, args.rest[-3:]) == (False, None, ["--json", "--home", "x"])
+
+
+def test_version_is_one_line_or_one_document() -> None:
+    out = io.StringIO()
+    assert run(["--version"], {}, out, io.StringIO()) == 0
+    assert out.getvalue().startswith("bead ")
+    out = io.StringIO()
+    assert run(["version", "--json"], {}, out, io.StringIO()) == 0
+    assert list(json.loads(out.getvalue())) == ["version"]
