@@ -17,7 +17,9 @@ from bead.home import Home
 _PREFIX = "BEAD_"
 _NESTED = "__"
 # Set beside the sections; everything else with the prefix is a setting.
-_OTHER_VARIABLES = frozenset({"BEAD_HOME", "BEAD_TRACE", "BEAD_IN_CONTAINER", "BEAD_TEST_CACHE"})
+_OTHER_VARIABLES = frozenset({"BEAD_HOME", "BEAD_TRACE", "BEAD_IN_CONTAINER", "BEAD_TEST_CACHE"}) | {
+    f"BEAD_{secret}_TOKEN_FILE" for secret in ("BUS", "ADMIN", "PROXY")
+}
 
 
 Port = Annotated[int, Field(ge=0, le=65535)]
