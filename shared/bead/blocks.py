@@ -4,6 +4,7 @@ Pure. What goes in is chosen by the index; where it goes is the proxy's and the 
 """
 
 import re
+import unicodedata
 from collections.abc import Sequence
 
 from bead.conversations import BlockKind
@@ -21,13 +22,19 @@ _SAID_BY = {
     Trust.AGENT_OBSERVED: "observed by an agent",
     Trust.DREAM_INFERRED: "inferred from history",
 }
-# Anything that could close or forge the fence, in any case, with blanks, or spelled with full-width signs.
-_FENCE_LIKE = re.compile(rf"[<＜﹤](?=\s*[/／]?\s*{TAG})", re.IGNORECASE)  # noqa: RUF001 -- the look-alikes are the point
-# C0 and C1 controls but newline and tab, zero-width and direction marks, tag characters: text a person cannot see.
+# Whatever a model may take for the sign that opens a tag, with what may stand before the tag's name.
+_OPENING = re.compile(r"[<＜﹤‹〈⟨˂ᐸ❮](?P<before>\s*[/／⁄∕\\]?\s*)")  # noqa: RUF001 -- the look-alikes are the point
+_NAME_WINDOW = 3 * len(TAG)
+_NOT_LETTERS = re.compile(r"[\W_]+")
+_LETTERS_OF_TAG = _NOT_LETTERS.sub("", TAG)
+# Text that a person cannot see: C0 and C1 controls but newline and tab, soft hyphen, fillers, zero-width and direction
+# marks, variation selectors but the emoji one, annotation and tag characters.
 _INVISIBLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
-_COMPLETE_BLOCK = re.compile(rf"<{TAG}\b[^<>]*>.*?</{TAG}>\s*", re.DOTALL)
+# No tag of ours opens inside: a tag that a person only mentions must not reach as far as a real block's end.
+_COMPLETE_BLOCK = re.compile(rf"<{TAG}\b[^<>]*>(?:(?!<{TAG}\b).)*?</{TAG}>\s*", re.DOTALL)
 _CHARS_PER_TOKEN = 4
 
 
@@ -62,5 +69,12 @@ def _line(fact: RecalledFact) -> str:
 
 
 def _harmless(text: str) -> str:
-    visible = _INVISIBLE.sub("", text.encode("utf-8", "replace").decode())
-    return _FENCE_LIKE.sub("&lt;", visible).strip()
+    """`text` without what cannot be seen and without anything that reads as a tag of ours."""
+    one_newline = text.encode("utf-8", "replace").decode().replace("\r\n", "\n").replace("\r", "\n")
+    return _OPENING.sub(_disarmed, _INVISIBLE.sub("", one_newline)).strip()
+
+
+def _disarmed(opening: re.Match[str]) -> str:
+    name = opening.string[opening.end() : opening.end() + _NAME_WINDOW]
+    letters = _NOT_LETTERS.sub("", unicodedata.normalize("NFKC", name).casefold())
+    return "&lt;" + opening["before"] if letters.startswith(_LETTERS_OF_TAG) else opening[0]
