@@ -6,8 +6,9 @@ from hashlib import blake2b
 
 from multidict import CIMultiDictProxy
 
-_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\Z")
-_HARNESS_CHARS = 40
+# Lower case only: the store hashes other names, and a subagent's must still begin with its session's.
+_PLAIN_SESSION = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}\Z")
+_PLAIN_HARNESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +40,13 @@ def read_caller(headers: CIMultiDictProxy[str]) -> Caller:
 
 def session_name(session: str, agent: str | None = None) -> str:
     """`session` as the store may use it in a file name; anything unusual becomes a hash of itself."""
-    name = session if _PLAIN.match(session) else f"session-{_short_hash(session, 12)}"
+    name = session if _PLAIN_SESSION.match(session) else f"session-{_short_hash(session, 12)}"
     return f"{name}-{_short_hash(agent, 4)}" if agent else name
 
 
 def _harness(product: str) -> str | None:
     name = re.split(r"[/ (]", product.strip(), maxsplit=1)[0]
-    return name[:_HARNESS_CHARS] if _PLAIN.match(name) else None
+    return name if _PLAIN_HARNESS.match(name) else None
 
 
 def _short_hash(text: str, size: int) -> str:

@@ -106,7 +106,7 @@ class Capture:
                 text=words.text,
                 at=at,
                 project=place.scope or None,
-                project_id=place.project.identity if place.project else None,
+                project_id=(place.project.identity or None) if place.project else None,
                 harness=words.harness,
                 model=words.model,
                 complete=words.is_complete,

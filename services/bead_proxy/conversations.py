@@ -23,6 +23,9 @@ class Copy:
         self.generation = 0
         self.is_unsure = True
         """Whether the store may have more or less than is known here."""
+        self.found: tuple[Block, ...] = ()
+        """Blocks as the store gave them, perhaps out of another conversation that this one goes on from. The next
+        commit makes them this one's own, so that a forget that takes them raises this generation too."""
         self._blocks: dict[tuple[BlockKind, str], Block] = {}
         self._known: set[str] = set()
 
@@ -41,12 +44,13 @@ class Copy:
                 for kind in BlockKind:
                     self._blocks.pop((kind, position), None)
         self.id, self.generation, self.is_unsure = found.id, found.generation, False
+        self.found = found.blocks
         self._known.update(positions)
         self._blocks.update({(block.kind, block.position): block for block in found.blocks})
 
     def keep(self, blocks: Sequence[Block], generation: int) -> None:
         """Add what was committed."""
-        self.generation, self.is_unsure = generation, False
+        self.generation, self.is_unsure, self.found = generation, False, ()
         for block in blocks:
             self._known.add(block.position)
             self._blocks[block.kind, block.position] = block

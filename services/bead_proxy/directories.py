@@ -10,7 +10,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from bead.clients.store import StoreClient
-from bead.errors import BeadError
+from bead.errors import BeadError, InvalidKey
+from bead.keys import check_scope, derive_name
 from bead.projects import Identity
 from bead.tasks import Tasks
 from bead.wire.store import Project, ResolveProject
@@ -37,16 +38,18 @@ class Directories:
         self._identify = identify
         self._tasks = tasks
         self._default = default
-        self._known: OrderedDict[_Subject, Project | None] = OrderedDict()
-        self._running: dict[_Subject, asyncio.Task[Project | BeadError | None]] = {}
+        self._known: OrderedDict[str, Project | None] = OrderedDict()
+        self._running: dict[str, asyncio.Task[Project | BeadError | None]] = {}
 
     def known(self, named: str | None, directory: str | None) -> bool:
         """Whether `project` answers without asking anybody."""
         subject = self._subject(named, directory)
-        return subject is None or subject in self._known
+        return subject is None or not subject.is_directory or subject.text in self._known
 
     async def project(self, named: str | None, directory: str | None) -> Project | None:
-        """The project; None where there is none. `named` may be a name or an absolute path.
+        """The project; None where there is none. `named` may be the name of its scope or an absolute path.
+
+        A project that is named needs no look-up, and has no identity here.
 
         Raises:
             BeadError: the store did not say.
@@ -54,12 +57,17 @@ class Directories:
         subject = self._subject(named, directory)
         if subject is None:
             return None
-        if subject in self._known:
-            self._known.move_to_end(subject)
-            return self._known[subject]
-        task = self._running.get(subject)
+        if not subject.is_directory:
+            return Project(name=_scope_of(subject.text), identity="")
+        return await self._of_directory(subject.text)
+
+    async def _of_directory(self, directory: str) -> Project | None:
+        if directory in self._known:
+            self._known.move_to_end(directory)
+            return self._known[directory]
+        task = self._running.get(directory)
         if task is None:
-            task = self._running[subject] = self._tasks.start(self._look_up(subject), name="look up a project")
+            task = self._running[directory] = self._tasks.start(self._look_up(directory), name="look up a project")
         found = await asyncio.shield(task)
         if isinstance(found, BeadError):
             raise found
@@ -72,23 +80,29 @@ class Directories:
             return _Subject(directory, is_directory=True)
         return _Subject(self._default, is_directory=self._default.startswith("/")) if self._default else None
 
-    async def _look_up(self, subject: _Subject) -> Project | BeadError | None:
+    async def _look_up(self, directory: str) -> Project | BeadError | None:
         try:
-            request = await self._request(subject)
-            found = await self._store.resolve_project(request) if request else None
+            question = await self._question(directory)
+            found = await self._store.resolve_project(question) if question else None
         except BeadError as error:
             return error
         finally:
-            del self._running[subject]
-        self._known[subject] = found
+            del self._running[directory]
+        self._known[directory] = found
         if len(self._known) > MOST_KNOWN:
             self._known.popitem(last=False)
         return found
 
-    async def _request(self, subject: _Subject) -> ResolveProject | None:
-        if not subject.is_directory:
-            return ResolveProject(name=subject.text)
+    async def _question(self, directory: str) -> ResolveProject | None:
         if self._identify is None:
-            return ResolveProject(directory=subject.text)
-        identity = await asyncio.to_thread(self._identify, subject.text)
-        return ResolveProject(directory=subject.text, identity=identity.id, name=identity.name) if identity else None
+            return ResolveProject(directory=directory)
+        identity = await asyncio.to_thread(self._identify, directory)
+        return ResolveProject(directory=directory, identity=identity.id, name=identity.name) if identity else None
+
+
+def _scope_of(name: str) -> str:
+    """`name` where it can be part of a key, else a name that can and reads like it."""
+    try:
+        return check_scope(f"project/{name}").removeprefix("project/")
+    except InvalidKey:
+        return derive_name(name)

@@ -223,7 +223,7 @@ class Memory:
                 generation=copy.generation,
                 owner=self._owner,
                 project=place.scope,
-                blocks=chosen.blocks,
+                blocks=(*copy.found, *chosen.blocks),
             )
             # Until the answer is here nobody knows whether the store has them.
             copy.is_unsure = True

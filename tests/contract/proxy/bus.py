@@ -5,17 +5,30 @@
 
 import asyncio
 import json
+from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
 
 import msgspec
 
 from bead.bus.transport import DEFAULT_TIMEOUT_S, Answer, Transport
 from bead.conversations import Block, Conversation
 from bead.errors import BeadError, NotFound, ServiceDown, StaleConversation, to_problem
+from bead.facts import FactType, FactVersion, Status
 from bead.recall import RecalledFact
 from bead.wire.index import PinnedAnswer, PinnedRequest, RecallAnswer, RecallRequest
-from bead.wire.store import AppendTurn, CommitBlocks, FindConversation, TurnAppended
+from bead.wire.store import (
+    AppendTurn,
+    CommitBlocks,
+    FactList,
+    FindConversation,
+    SessionList,
+    SessionView,
+    TurnAppended,
+    TurnView,
+    Verb,
+    WriteAnswer,
+    WriteFact,
+)
 
 
 class Mode(StrEnum):
@@ -63,12 +76,14 @@ class FakeStore(_Service):
 
     def __init__(self) -> None:
         self.turns: list[AppendTurn] = []
-        self.facts: list[dict[str, Any]] = []
+        self.facts: list[FactVersion] = []
         self.generations: dict[str, int] = {}
         self.blocks: dict[str, list[Block]] = {}
 
     def answer(self, path: str, body: bytes) -> bytes:
-        match path:
+        if path.startswith("/v1/sessions"):
+            return self._turns_of(path.partition("?")[0].removeprefix("/v1/sessions").removeprefix("/"))
+        match path.partition("?")[0]:
             case "/v1/turns":
                 return msgspec.json.encode(self._append(msgspec.json.decode(body, type=AppendTurn)))
             case "/v1/conversations/find":
@@ -80,8 +95,7 @@ class FakeStore(_Service):
                 name = asked["name"] or asked["directory"].rsplit("/", 1)[-1]
                 return json.dumps({"name": name, "identity": asked["identity"] or f"path:{name}"}).encode()
             case "/v1/facts":
-                self.facts.append(json.loads(body))
-                return json.dumps({"verb": "created", "key": "user/x", "uid": "u", "version": 1}).encode()
+                return self._facts(body)
         raise NotFound(path)
 
     def forget(self, uid: str) -> None:
@@ -91,6 +105,34 @@ class FakeStore(_Service):
             if len(kept) < len(blocks):
                 self.blocks[conversation] = kept
                 self.generations[conversation] += 1
+
+    def _turns_of(self, session: str) -> bytes:
+        if not session:
+            names = {turn.session for turn in self.turns}
+            return SessionList(sessions=tuple(names)).model_dump_json().encode()
+        turns = [
+            TurnView(
+                session=session, ordinal=number, role=turn.role, at=datetime.fromisoformat(turn.at),
+                project=turn.project, text=turn.text, complete=turn.complete,
+            )
+            for number, turn in enumerate(self.turns, 1)
+            if turn.session == session
+        ]  # fmt: skip
+        return SessionView(session=session, turns=tuple(turns)).model_dump_json().encode()
+
+    def _facts(self, body: bytes) -> bytes:
+        if not body:
+            return FactList(facts=tuple(self.facts)).model_dump_json().encode()
+        asked = WriteFact.model_validate_json(body)
+        number = len(self.facts) + 1
+        key = f"user/fact-{number}"
+        self.facts.append(
+            FactVersion(
+                uid=f"u{number}", key=key, version=1, type=FactType.USER, owner="me", status=Status.CURRENT,
+                trust=asked.trust, valid_from=datetime.now(UTC), body=asked.body, sources=asked.sources,
+            )
+        )  # fmt: skip
+        return WriteAnswer(verb=Verb.CREATED, key=key, uid=f"u{number}", version=1).model_dump_json().encode()
 
     def _append(self, turn: AppendTurn) -> TurnAppended:
         there = any((turn.session, turn.turn_id) == (old.session, old.turn_id) for old in self.turns)

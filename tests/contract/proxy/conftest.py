@@ -4,15 +4,20 @@ import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bead.bus.serve import listen
+from bead.bus.transport import InProcessTransport, Transport
 from bead.clients.index import IndexClient
 from bead.clients.store import StoreClient
-from bead.settings import ProxySettings, Upstreams
+from bead.home import Home
+from bead.settings import ProxySettings, StoreSettings, Upstreams
+from bead.wire.store import TurnView
 from bead_proxy.app import create_app, serving
+from bead_store.app import create_service as create_store
 from tests.contract.proxy.bus import FakeIndex, FakeStore, Switch
 from tests.contract.proxy.http import RawAnswer, exchange, request_bytes
 from tests.fakes.upstream import FakeUpstream
@@ -26,10 +31,21 @@ class World:
     """What a proxy stands between."""
 
     upstream: FakeUpstream
-    store: FakeStore
     index: FakeIndex
     store_bus: Switch
     index_bus: Switch
+    service: Transport
+    """The store itself, past its switch."""
+
+    async def turns(self) -> list[TurnView]:
+        """What was captured, session by session."""
+        store = StoreClient(self.service)
+        sessions = (await store.sessions()).sessions
+        return [turn for session in sorted(sessions) for turn in (await store.session(session)).turns]
+
+    async def facts(self) -> list[str]:
+        """Bodies of the facts that were written."""
+        return [fact.body for fact in (await StoreClient(self.service).list_facts()).facts]
 
     def forwarded(self) -> list[bytes]:
         """Bodies of the model requests that reached the provider."""
@@ -55,18 +71,36 @@ class Served:
     async def ask(self, body: bytes | dict[str, Any], *headers: str) -> RawAnswer:
         """One request for a model's answer, as session s1 of project shop."""
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
-        about = ("X-Bead-Session: s1", "X-Bead-Project: shop", "Content-Type: application/json")
+        session = () if any(header.startswith("X-Bead-Session") for header in headers) else ("X-Bead-Session: s1",)
+        about = (*session, "X-Bead-Project: shop", "Content-Type: application/json")
         return await self.send(f"POST {MESSAGES}", *about, *headers, body=data)
 
 
 Serve = Callable[..., AbstractAsyncContextManager[Served]]
 
 
+@asynccontextmanager
+async def real_store(home: Path) -> AsyncIterator[Transport]:
+    """The store of `home`, in this process."""
+    service = create_store(StoreSettings(), Home(home), "me")
+    async with service.running():
+        yield InProcessTransport("store", service.app)
+
+
+@pytest.fixture(params=["fake store", "real store"])
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Transport]:
+    if request.param == "fake store":
+        yield FakeStore()
+    else:
+        async with real_store(tmp_path / "home") as service:
+            yield service
+
+
 @pytest.fixture
-async def world() -> AsyncIterator[World]:
-    store, index = FakeStore(), FakeIndex()
+async def world(store: Transport) -> AsyncIterator[World]:
+    index = FakeIndex()
     async with FakeUpstream() as upstream:
-        yield World(upstream, store, index, Switch(store), Switch(index))
+        yield World(upstream, index, Switch(store), Switch(index), store)
 
 
 @pytest.fixture

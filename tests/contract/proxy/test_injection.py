@@ -195,30 +195,6 @@ async def test_a_fact_is_told_once_in_a_conversation(world: World, proxy: Served
     assert [asked.seen for asked in world.index.asked] == [("r",), ("r",)]
 
 
-async def test_a_forgotten_fact_leaves_the_next_request(world: World, proxy: Served) -> None:
-    world.index.recalled = [fact("r", "port is 5433")]
-    await proxy.ask(conversation(1))
-    world.store.forget("r")
-    world.index.recalled = []
-
-    await proxy.ask(conversation(2))
-    await proxy.ask(conversation(2))
-
-    assert [len(blocks_of(forwarded)) for forwarded in world.forwarded()] == [1, 0, 0]
-
-
-async def test_a_forgotten_fact_leaves_even_a_retry(world: World, proxy: Served) -> None:
-    """A retry decides nothing, so no commit tells the proxy about the forget."""
-    world.index.recalled = [fact("r", "port is 5433")]
-    await proxy.ask(conversation(1))
-    world.store.forget("r")
-    world.index.recalled = []
-
-    await proxy.ask(conversation(1))
-
-    assert [len(blocks_of(forwarded)) for forwarded in world.forwarded()] == [1, 0]
-
-
 async def test_two_equal_requests_at_once_decide_once(world: World, proxy: Served) -> None:
     world.index.recalled = [fact("r", "port is 5433")]
 
@@ -241,7 +217,7 @@ async def test_a_side_request_gets_nothing_new(world: World, proxy: Served) -> N
     await proxy.ask(title)
 
     assert json.loads(world.forwarded()[0]) == title
-    assert not world.store.turns
+    assert not await world.turns()
 
 
 async def test_inject_pinned_recalls_nothing(world: World, serve: Serve) -> None:
@@ -258,7 +234,7 @@ async def test_off_for_one_request_means_its_own_bytes_and_no_turn(world: World,
     await proxy.ask(conversation(1), "X-Bead-Off: 1")
 
     assert world.forwarded() == [json.dumps(conversation(1)).encode()]
-    assert not world.store.turns and not world.store_bus.paths
+    assert not world.store_bus.paths and not world.index_bus.paths
 
 
 async def test_a_subagent_has_a_conversation_and_a_session_of_its_own(world: World, proxy: Served) -> None:
@@ -266,6 +242,6 @@ async def test_a_subagent_has_a_conversation_and_a_session_of_its_own(world: Wor
     task = json.dumps(body(user("remember that I like tea. port?"))).encode()
     await proxy.send("POST /v1/messages", *about, "x-claude-code-agent-id: a1", body=task)
 
-    assert {turn.session for turn in world.store.turns} != {"s9"}
-    assert all(turn.session.startswith("s9-") for turn in world.store.turns)
-    assert not world.store.facts, "a subagent's task is not the person speaking"
+    turns = await world.turns()
+    assert turns and all(turn.session.startswith("s9-") for turn in turns)
+    assert not await world.facts(), "a subagent's task is not the person speaking"

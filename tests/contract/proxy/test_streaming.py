@@ -103,7 +103,7 @@ async def test_what_was_said_until_the_client_left_is_captured_as_cut(world: Wor
         async with asyncio.timeout(5):
             await world.upstream.requests[0].closed.wait()
 
-    said = [(turn.role.value, turn.complete) for turn in world.store.turns]
+    said = [(turn.role.value, turn.complete) for turn in await world.turns()]
     assert said == [("user", True), ("assistant", False)]
 
 
