@@ -5,10 +5,10 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help up install test check lint types e2e bench lock wheel clean
+.PHONY: help up install test check lint types e2e bench lock wheel wheelhouse clean
 
 help:  ## this list
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(VENV)/run.stamp: locks/run.txt pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -50,6 +50,9 @@ lock: $(VENV)/dev.stamp  ## re-resolve locks/ from pyproject.toml
 
 wheel: $(VENV)/dev.stamp  ## the wheel that the container image installs
 	@$(BIN)/python -m pip wheel -q --no-deps --no-build-isolation -w dist .
+
+wheelhouse: install  ## every locked wheel in deploy/wheels, for an image build without a network
+	@$(PIP) download --require-hashes --only-binary :all: --dest deploy/wheels -r locks/run.txt -r locks/build.txt
 
 clean:  ## remove the environment and build leftovers
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
