@@ -33,6 +33,7 @@ from bead_index.worker import Worker
 
 REBUILD_S = 600.0
 MAX_WAIT_S = 60.0
+_BUILDING = "the search index is being built again from the store; try again soon"
 
 Request = TypeVar("Request")
 
@@ -85,11 +86,15 @@ class Index:
     async def search(self, query: str, project: str | None, limit: int) -> SearchAnswer:
         """`GET /v1/search`."""
         self._facts()
-        assert self._worker is not None
+        assert self._worker is not None and self._follower is not None and self._tasks is not None
+        if not self._follower.file_is_whole:
+            raise Unavailable(_BUILDING)
         try:
             return await search(self._worker, query, project, limit)
         except Damaged:
-            raise Unavailable("index.db is damaged and is being built again from the store; try again soon") from None
+            if not self._rebuilding.locked():
+                self._tasks.start(self.rebuild(), name="rebuild a damaged index")
+            raise Unavailable(_BUILDING) from None
 
     async def applied(self, seq: int, wait_s: float) -> bool:
         """`GET /v1/applied`."""

@@ -71,9 +71,9 @@ class Position:
 
 
 class IndexFile:
-    """One connection. The file is made, with the tables, when it is not there."""
+    """One connection: a writing one makes the file and its tables where they are missing, a reading one never."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, writing: bool) -> None:
         """Open `path`.
 
         Raises:
@@ -83,11 +83,11 @@ class IndexFile:
         self._path = path
         with _translated(path):
             # Made here, so that it is private from the start whatever the umask; SQLite gives -wal the same mode.
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            os.close(os.open(path, os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if writing else 0), 0o600))
             os.chmod(path, 0o600)
             self._db = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
             try:
-                self._prepare()
+                self._prepare(writing)
             except BaseException:
                 self._db.close()
                 raise
@@ -137,6 +137,14 @@ class IndexFile:
         table = "SELECT key, hash FROM facts" if kind == FACT else "SELECT session, hash FROM sessions"
         with _translated(self._path):
             return dict(self._db.execute(table).fetchall())
+
+    def without_hash(self) -> list[tuple[str, str]]:
+        """Kind and id of what the feed has changed since the last manifest."""
+        query = (
+            "SELECT ?, key FROM facts WHERE hash IS NULL UNION ALL SELECT ?, session FROM sessions WHERE hash IS NULL"
+        )
+        with _translated(self._path):
+            return self._db.execute(query, (FACT, TURN)).fetchall()
 
     def match(self, words: Collection[str], limit: int) -> list[Piece]:
         """The best pieces that hold any of `words`, which are terms as `terms` makes them."""
@@ -241,17 +249,22 @@ class IndexFile:
         except OSError:
             return None
 
-    def _prepare(self) -> None:
+    def _prepare(self, writing: bool) -> None:
         # Per connection, and off by default in some builds: deleted text must not stay in free pages.
         self._db.execute("PRAGMA secure_delete = ON")
         self._db.execute("PRAGMA temp_store = MEMORY")
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = NORMAL")
         schema = self._db.execute("PRAGMA user_version").fetchone()[0]
-        if schema == 0 and not self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            self._db.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {SCHEMA}; COMMIT;")
-        elif schema != SCHEMA or self._db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+        if schema == SCHEMA:
+            if writing and self._db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+                raise Damaged
+        elif schema or self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             raise Damaged
+        elif writing:
+            self._db.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {SCHEMA}; COMMIT;")
+        else:
+            raise Unavailable(f"{self._path} is being built; try again soon")
 
     def _put_turn(self, turn: TurnView, source: str, digest: bytes) -> None:
         self._drop_turn(turn.session, turn.ordinal)

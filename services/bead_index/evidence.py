@@ -14,8 +14,10 @@ from bead_index.terms import significant, stem, terms
 THRESHOLD = 1.2
 REST_SHARE = 0.25
 GENERIC_WEIGHT = 0.2
-CUE_CHARACTERS = 40_000
+CUE_CHARACTERS = 8_000
 """Most characters of one cue that are read: head and tail."""
+ALL_CHARACTERS = 24_000
+"""Most characters of all cues together, the weightiest first; bounds the time of one recall to some 10 ms."""
 
 SOURCE_WEIGHTS: Mapping[CueSource, float] = {
     CueSource.PERSON: 1.0,
@@ -69,11 +71,13 @@ def cue_terms(cues: Iterable[Cue], project: str) -> dict[str, float]:
     """The significant terms of `cues`, each with the weight of its best source; the project's name does not count."""
     ignored = set(terms(project))
     weights: dict[str, float] = {}
-    for cue in cues:
-        weight = SOURCE_WEIGHTS[cue.source]
-        for term in significant(terms(_ends(cue.text))):
-            if term not in ignored and weight > weights.get(term, 0.0):
-                weights[term] = weight
+    left = ALL_CHARACTERS
+    for cue in sorted(cues, key=lambda cue: -SOURCE_WEIGHTS[cue.source]):
+        text = _ends(cue.text, min(CUE_CHARACTERS, left))
+        left -= len(text)
+        for term in significant(terms(text)):
+            if term not in ignored:
+                weights.setdefault(term, SOURCE_WEIGHTS[cue.source])
     return weights
 
 
@@ -82,8 +86,8 @@ def _rarity(term: str, facts: VisibleFacts) -> float:
     return min(idf, GENERIC_WEIGHT) if term in GENERIC else idf
 
 
-def _ends(text: str) -> str:
-    if len(text) <= CUE_CHARACTERS:
+def _ends(text: str, most: int) -> str:
+    if len(text) <= most:
         return text
-    half = CUE_CHARACTERS // 2
-    return f"{text[:half]}\n{text[-half:]}"
+    half = most // 2
+    return f"{text[:half]}\n{text[len(text) - half :]}" if half else ""

@@ -70,7 +70,9 @@ class Follower:
         self._position = Position("", 0)
         self._compared = False
         self._ready = False
+        self._whole = False
         self._trouble = "the index has not been compared with the store yet"
+        self._reported = False
         self._moved = asyncio.Condition()
 
     @property
@@ -87,6 +89,11 @@ class Follower:
     def position(self) -> Position:
         """How far the copy has come."""
         return self._position
+
+    @property
+    def file_is_whole(self) -> bool:
+        """Whether searching the file finds all there is; not while it is being built."""
+        return self._whole
 
     def facts(self) -> FactTable:
         """The facts that may be injected.
@@ -108,7 +115,7 @@ class Follower:
 
     async def start_over(self) -> None:
         """Throw the file away; the next comparison builds it again. The facts in memory go on answering."""
-        self._compared = False
+        self._compared = self._whole = False
         self._position = Position("", 0)
         await self._worker.reset()
 
@@ -141,6 +148,7 @@ class Follower:
         held = await self._worker.write(IndexFile.position)
         if page.epoch != self._position.epoch or held.epoch != self._position.epoch:
             self._compared = False
+            self._whole = held.epoch == self._position.epoch
         elif page.changes or page.seq > self._position.seq:
             await self._apply(page)
         else:
@@ -214,7 +222,7 @@ class Follower:
         # Built aside and swapped, so that what answers meanwhile is the old copy, whole.
         self._table = await self._worker.write(lambda index: FactTable(index.facts()))
         await self._settle(Batch(), Position(manifest.epoch, manifest.seq))
-        self._ready = True
+        self._ready = self._whole = True
 
     async def _take_facts(self, wanted: dict[str, str]) -> None:
         if len(wanted) <= _FEW:
@@ -245,7 +253,7 @@ class Follower:
 
         Without it the next start would fetch them all again.
         """
-        unknown = await self._worker.write(_without_hash)
+        unknown = await self._worker.write(IndexFile.without_hash)
         if not unknown:
             return
         manifest = await self._store.manifest()
@@ -274,8 +282,10 @@ class Follower:
         return True
 
     def _report(self, trouble: str) -> None:
-        if trouble != self._trouble and trouble:
+        """Tell `trouble` (empty: all is well) in health, and once in the log until all is well again."""
+        if trouble and not self._reported:
             log.warning("index does not follow the store", reason=trouble)
+        self._reported = bool(trouble)
         self._trouble = trouble
 
 
@@ -300,10 +310,6 @@ def _without(held: Iterable[str], wanted: dict[str, str]) -> list[str]:
 
 def _different(wanted: dict[str, str], held: dict[str, str | None]) -> dict[str, str]:
     return {id: hash for id, hash in wanted.items() if held.get(id) != hash}
-
-
-def _without_hash(index: IndexFile) -> list[tuple[str, str]]:
-    return [(kind, id) for kind in (FACT, TURN) for id, hash in index.hashes(kind).items() if hash is None]
 
 
 def _set_hashes(index: IndexFile, named: Sequence[tuple[str, str, str]]) -> None:

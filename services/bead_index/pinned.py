@@ -3,7 +3,7 @@
 Pure. Marked as pinned first, then those about the person, then the active project's most important while they fit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from bead.blocks import fact_tokens
 from bead.errors import BadRequest
@@ -24,8 +24,9 @@ def pinned(request: PinnedRequest, table: FactTable) -> PinnedAnswer:
         raise BadRequest(f"project_facts is one of {', '.join(MODES)}")
     facts = table.visible(request.owner, request.project)
     eligible = [known for known in facts.all() if _eligible(known, request.project, request.project_facts)]
-    ordered = sorted(eligible, key=_importance)
-    return PinnedAnswer(tuple(_fitting([k for k in ordered if facts.speaker(k) is k], request.budget_tokens)))
+    # A silenced near-duplicate gives its place, also a pinned one, to the statement that speaks now.
+    speaking = dict.fromkeys(facts.speaker(known) for known in sorted(eligible, key=_importance))
+    return PinnedAnswer(tuple(_fitting(speaking, request.budget_tokens)))
 
 
 def _eligible(known: Known, project: str, mode: str) -> bool:
@@ -42,7 +43,7 @@ def _importance(known: Known) -> tuple[int, int, float, str]:
     return stage, -rank, -since, uid
 
 
-def _fitting(ordered: Sequence[Known], left: int) -> list[RecalledFact]:
+def _fitting(ordered: Iterable[Known], left: int) -> list[RecalledFact]:
     """Those that fit, passing over one that is too long, so that a single long fact does not empty the block."""
     taken: list[RecalledFact] = []
     for known in ordered:

@@ -57,5 +57,5 @@ def _hit(piece: Piece, score: float, words: list[str]) -> Hit:
         trust=piece.trust,
         status=piece.status,
         snippet=snippet(piece.text, frozenset(words)),
-        score=round(score, 4),
+        score=float(f"{score:.4g}"),
     )

@@ -68,18 +68,18 @@ class Worker:
 
     def _opened(self) -> IndexFile:
         try:
-            return IndexFile(self._path)
+            return IndexFile(self._path, writing=True)
         except Damaged:
             log.warning("index.db is damaged or of another version; it is built again from the store")
             throw_away(self._path)
-            return IndexFile(self._path)
+            return IndexFile(self._path, writing=True)
 
     def _open_reader(self) -> IndexFile:
         # While the path is missing the old file goes on answering; the writer makes the new one.
         if self._reader is not None and self._reader.is_replaced():
             self._close_reader()
         if self._reader is None:
-            self._reader = IndexFile(self._path)
+            self._reader = IndexFile(self._path, writing=False)
         return self._reader
 
     def _close_reader(self) -> None:

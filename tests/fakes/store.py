@@ -69,6 +69,8 @@ class FakeStore:
         """While true, no call reaches the store."""
         self.calls: Counter[str] = Counter()
         """Answered calls by method and path."""
+        self.refused = 0
+        """Calls that found it down."""
         self.acknowledged: dict[str, int] = {}
         """Last sequence number of each consumer."""
         self.queue: list[ReviewItem] = []
@@ -349,6 +351,7 @@ class _Reachable:
 
     async def send(self, method: str, path: str, body: bytes = b"", *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Answer:
         if self._store.down:
+            self._store.refused += 1
             raise ServiceDown("no answer from the fake store")
         answer = await self._bus.send(method, path, body, timeout_s=timeout_s)
         self._store.calls[f"{method} {path.partition('?')[0]}"] += 1

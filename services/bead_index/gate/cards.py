@@ -1,0 +1,160 @@
+"""Trigger cards by rule: what a fact's own words say about when it matters.
+
+Deterministic and pure. Only literals: sentences (`say`) need understanding and come from whoever writes the fact or
+from the dream job. The rules (D7):
+
+* "X, not Y", "X instead of Y", "never Y", "do not Y", "Y is banned", "plain `Y`": Y calls for the fact (`do`), X shows
+  that the agent already follows it (`unless`);
+* "run `X`", "use X", "through X": X shows that the agent follows it; without its options it calls for the fact, unless
+  the fact names something else that does;
+* other commands, paths, files, flags and identifiers call for it (`do`);
+* signatures of errors (`SomethingError`, `ERR_…`, "Access Denied", "exit 137") call for it (`see`).
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from bead.facts import TriggerCard
+from bead_index.evidence import GENERIC
+from bead_index.gate.words import FILLER, SYNONYMS
+from bead_index.terms import STOP_WORDS, stem
+
+MAX_LITERALS = 8
+"""Most literals of one kind that the rules write."""
+MIN_CHARACTERS = 3
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(])|\n+|;\s+")
+_CLAUSE_END = (
+    r"(?=[,;]|[.:](?:\s|\Z)| (?:in|for|when|because|so|and|or|on|from|with|to|as|even|since|unless|into|around)\b|\Z)"
+)
+_BACKTICKS = re.compile(r"`([^`\n]{2,80})`")
+_QUOTED = re.compile(r"(?<!\w)['\"]([^'\"\n]{3,60})['\"](?!\w)")
+_TOOLS = (
+    "ansible|apt|apt-get|aws|az|brew|bun|bundle|cargo|composer|conda|curl|deno|docker|dotnet|flake8|gcloud|gh|git|go|"
+    "gradle|helm|jest|just|kubectl|make|mvn|mypy|mysql|node|npm|npx|pip|pip3|pnpm|poetry|prettier|psql|pulumi|pytest|"
+    "python|python3|rails|rake|redis-cli|ruff|rustup|ssh|systemctl|terraform|tofu|tox|tsc|uv|vitest|yarn"
+)
+_COMMAND = re.compile(
+    rf"(?<![\w./-])(?:{_TOOLS})(?: (?!and\b|or\b|to\b|in\b|on\b|is\b|the\b|into\b)[a-z][\w:-]+)(?![\w/])"
+)
+_PATH = re.compile(
+    r"(?<![\w/@:.-])(?:[\w@.*-]+/)+[\w@.*{}-]*[\w*}]|(?<![\w/])/(?:[\w.*-]+/?)+|(?<![\w/])[\w.-]{3,}/(?!\w)"
+)
+_FILE = re.compile(r"(?<![\w./-])[\w.-]*[A-Za-z_][\w-]*\.(?!com\b|org\b)[a-z]{1,10}(?![\w(.])")
+_FLAG = re.compile(r"(?<![\w-])--[A-Za-z][\w-]{2,}(?:=[\w.-]+)?")
+_CODE_NAME = re.compile(
+    r"(?<![\w./-])(?:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+"  # dotted
+    r"|[a-z][a-z0-9]*(?:_[a-z0-9]+)+"  # snake_case
+    r"|[A-Z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+"  # CONSTANT_CASE
+    r"|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+"  # camelCase, PascalCase
+    r"|[a-z]{3,}\d+|[a-z]+:[a-z]+|@[a-z][\w./]+"  # float64, node:sqlite, @decorator
+    r"|[a-z]+-[a-z]+-[\w-]+)(?![\w/])"  # bg-moss-500
+)
+_NUMBER = re.compile(r"(?<![\w.])-?\d{2,}\.\d+(?![\w.])")
+_ERROR = re.compile(
+    r"\b(?:[A-Z]\w*(?:Error|Exception|Exceeded|Denied|Fault|Panic)\b|ERR_\w+|E[A-Z]{5,}\b|SIG[A-Z]{3,5}\b"
+    r"|(?:[Ee]xit(?:s| code)?|[Ss]tatus|HTTP|[Ee]rror|[Cc]ode|[Aa]nswers) [1-5]\d\d\b"
+    r"|[Aa]ccess [Dd]enied|[Pp]ermission denied|[Cc]onnection refused|[Oo]ut of memory)"
+)
+_FAILS_WITH = re.compile(r"\bfail(?:s|ed|ing)? with [`'\"]?([a-z][\w .-]{5,50}?)(?=[.,;`'\"]|\Z)")
+_NOT = re.compile(
+    r"(?P<good>(?:[^,;:.]|\.(?=\w)|:(?=\w)){2,60}?),? (?:not|instead of|rather than|in place of) "
+    r"(?:with |by |the |a |an |bare |plain |raw )*"
+    rf"(?P<bad>[^,;]{{2,50}}?){_CLAUSE_END}"
+)
+_NEVER = re.compile(
+    r"\b(?P<denial>never|do not|don't|must not|avoid|no longer|without|bans?|forbids?|no)\s+"
+    r"(?:use |using |run |running |call |calling |add |write |import |put |suggest |the |a |an |bare |plain |raw )*"
+    rf"(?P<bad>[^,;]{{2,40}}?){_CLAUSE_END}",
+    re.IGNORECASE,
+)
+_PLAIN_COMMAND = re.compile(rf"\b(?:plain|bare|raw) (?:`(?P<ticks>[^`]+)`|(?P<tool>{_TOOLS})\b)", re.IGNORECASE)
+_USE = re.compile(
+    r"(?:\A|[,;:] |\b(?:and|always|then|or|must|just|should|first|iterating|`) )(?:use|run|rerun|call|parse with|wrap)\b|"
+    r"\b(?:through|via|with|using|uses)\b",
+    re.IGNORECASE,
+)
+_USE_REACH = 40
+"""Characters behind "use" or "run" in which what to use stands."""
+_OPTIONS = re.compile(r"\s(-{1,2}[A-Za-z].*)\Z")
+
+
+def rule_card(body: str) -> TriggerCard:
+    """The card that the words of a fact give by rule; empty when they name nothing literal."""
+    good: list[str] = []
+    bad: list[str] = []
+    for sentence in _SENTENCE.split(body):
+        bad += _forbidden(sentence)
+        good += _prescribed(sentence)
+    bad_keys = {_key(literal) for literal in bad}
+    good = [literal for literal in good if _key(literal) not in bad_keys]
+    good_keys = {_key(literal) for literal in good}
+    named = [literal for literal in _named(body) if _key(literal) not in good_keys]
+    do = [*bad, *named] or [_OPTIONS.sub("", literal) for literal in good]
+    do += [head for literal in good if (head := _OPTIONS.sub("", literal)) != literal]
+    options = [match[1] for literal in good if (match := _OPTIONS.search(literal)) and len(match[1]) > MIN_CHARACTERS]
+    see = [match[0] for match in _ERROR.finditer(body)] + _FAILS_WITH.findall(body)
+    return TriggerCard(do=_few(do), see=_few(see), unless=_few([*good, *options]) if do != good else ())
+
+
+def with_rules(card: TriggerCard, body: str) -> TriggerCard:
+    """`card` as written; by rule when nobody has written one."""
+    return card or rule_card(body)
+
+
+def _forbidden(sentence: str) -> Iterator[str]:
+    for match in _PLAIN_COMMAND.finditer(sentence):
+        yield match["ticks"] or match["tool"]
+    for match in _NOT.finditer(sentence):
+        yield from _first_piece(match["bad"], is_lone_allowed=True)
+    for match in _NEVER.finditer(sentence):
+        yield from _first_piece(match["bad"], is_lone_allowed=match["denial"].casefold() != "no")
+
+
+def _prescribed(sentence: str) -> Iterator[str]:
+    for match in _NOT.finditer(sentence):
+        yield from list(_named(match["good"]))[-1:]
+    for match in _USE.finditer(sentence):
+        reach = sentence[match.end() : match.end() + _USE_REACH]
+        if reach.count("`") % 2:  # a long command: as far as its closing mark
+            reach = sentence[match.end() :][: sentence.find("`", match.end() + len(reach)) - match.end() + 1]
+        reach = re.split(r"[,;:](?= )|\.(?:\s|\Z)| (?:not|instead|rather|before|after|or|because)\b", reach)[0]
+        yield from _named(reach)
+
+
+def _first_piece(text: str, is_lone_allowed: bool) -> list[str]:
+    """The first piece of code of `text`; else its only word, when that is no everyday word."""
+    found = list(_named(text))
+    if found:
+        return found[:1]
+    words = text.strip(" .`'\":").split()
+    return words if is_lone_allowed and len(words) == 1 and _is_a_name(words[0]) else []
+
+
+def _is_a_name(word: str) -> bool:
+    root = stem(word.casefold())
+    is_common = root in GENERIC or root in FILLER or root in SYNONYMS or root in STOP_WORDS
+    return len(word) > MIN_CHARACTERS and not is_common and not word.endswith("ing")
+
+
+def _named(text: str) -> Iterator[str]:
+    """Pieces of `text` that are code: in backticks, in quotes with signs of code, commands, paths, identifiers."""
+    yield from _BACKTICKS.findall(text)
+    rest = _BACKTICKS.sub(" ", text)
+    yield from (piece for piece in _QUOTED.findall(rest) if re.search(r"[^\w ,.']|_|\d", piece))
+    for pattern in (_COMMAND, _PATH, _FILE, _FLAG, _CODE_NAME, _NUMBER):
+        for match in pattern.finditer(rest):
+            yield match[0].strip(".,;:")
+
+
+def _few(literals: Iterable[str]) -> tuple[str, ...]:
+    kept: dict[str, str] = {}
+    for literal in literals:
+        literal = literal.strip()
+        if len(literal) >= MIN_CHARACTERS and not any(_key(literal) in known for known in kept):
+            kept[_key(literal)] = literal
+    return tuple(kept.values())[:MAX_LITERALS]
+
+
+def _key(literal: str) -> str:
+    return literal.casefold().strip()
