@@ -5,6 +5,7 @@ words it comes from; precision before recall. Source: seeds/bead.txt "Evaluation
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from heapq import nsmallest
 
 from bead.recall import Cue, CueSource
 from bead_index.facts import Known, VisibleFacts
@@ -14,6 +15,8 @@ from bead_index.terms import significant, stem, terms
 THRESHOLD = 1.2
 REST_SHARE = 0.25
 GENERIC_WEIGHT = 0.2
+RIVALS = 20
+"""Most facts under the threshold that are worth telling."""
 CUE_CHARACTERS = 8_000
 """Most characters of one cue that are read: head and tail."""
 ALL_CHARACTERS = 24_000
@@ -46,25 +49,28 @@ class EvidenceGate:
         self._threshold = threshold
 
     def judge(self, cues: Sequence[Cue], project: str, facts: VisibleFacts) -> list[Judged]:
-        """Every visible fact that shares a term with `cues`."""
+        """Every visible fact that passes, and the strongest of those that do not."""
         weights = {term: weight * _rarity(term, facts) for term, weight in cue_terms(cues, project).items()}
-        shared: dict[str, tuple[Known, list[str]]] = {}
-        for term in weights:
+        strongest: dict[Known, float] = {}
+        total: dict[Known, float] = {}
+        for term, weight in weights.items():
             for known in facts.with_term(term):
-                shared.setdefault(known.fact.uid, (known, []))[1].append(term)
-        return [self._judged(known, found, weights) for known, found in shared.values()]
+                strongest[known] = max(weight, strongest.get(known, 0.0))
+                total[known] = weight + total.get(known, 0.0)
+        scores = {known: evidence_score(strongest[known], total[known]) for known in total}
+        passing = [known for known, score in scores.items() if score >= self._threshold]
+        rivals = nsmallest(len(passing) + RIVALS, scores, key=lambda known: (-scores[known], known.fact.uid))
+        return [self._judged(known, scores[known], weights) for known in dict.fromkeys((*passing, *rivals))]
 
-    def _judged(self, known: Known, shared: list[str], weights: Mapping[str, float]) -> Judged:
-        strongest_first = sorted(shared, key=lambda term: (-weights[term], term))
-        score = evidence_score(weights[term] for term in strongest_first)
+    def _judged(self, known: Known, score: float, weights: Mapping[str, float]) -> Judged:
+        strongest_first = sorted(known.terms & weights.keys(), key=lambda term: (-weights[term], term))
         reason = "" if score >= self._threshold else f"evidence {score:.2f} is under {self._threshold:g}"
         return Judged(known, score, tuple(strongest_first), reason)
 
 
-def evidence_score(weights: Iterable[float]) -> float:
-    """Strongest weight plus a quarter of the rest; 0 when there is none."""
-    ordered = sorted(weights, reverse=True)
-    return ordered[0] + REST_SHARE * sum(ordered[1:]) if ordered else 0.0
+def evidence_score(strongest: float, total: float) -> float:
+    """The strongest weight plus a quarter of the rest of `total`."""
+    return strongest + REST_SHARE * (total - strongest)
 
 
 def cue_terms(cues: Iterable[Cue], project: str) -> dict[str, float]:

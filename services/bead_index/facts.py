@@ -10,6 +10,7 @@ from datetime import UTC
 from math import log
 
 from bead import keys
+from bead.blocks import fact_tokens
 from bead.facts import FactType, FactVersion, Sensitivity, Status, TriggerCard, Trust
 from bead.recall import RecalledFact
 from bead_index.duplicates import Fingerprint, fingerprint, is_near_duplicate
@@ -30,6 +31,8 @@ class Known:
     """Significant terms of the body and of the key's last segment."""
     fingerprint: Fingerprint
     card: TriggerCard
+    tokens: int
+    """What its line costs in a block."""
 
     @property
     def voice(self) -> tuple[int, float, str]:
@@ -158,16 +161,17 @@ def _known(fact: FactVersion) -> Known:
     key = keys.parse(fact.key)
     last_segment = key.name.rsplit("/", 1)[-1]
     body_terms = terms(fact.body)
+    recalled = RecalledFact(
+        uid=fact.uid,
+        key=fact.key,
+        version=fact.version,
+        type=fact.type.value,
+        trust=fact.trust.value,
+        valid_from=fact.valid_from.astimezone(UTC).isoformat().replace("+00:00", "Z"),
+        body=fact.body,
+    )
     return Known(
-        fact=RecalledFact(
-            uid=fact.uid,
-            key=fact.key,
-            version=fact.version,
-            type=fact.type.value,
-            trust=fact.trust.value,
-            valid_from=fact.valid_from.astimezone(UTC).isoformat().replace("+00:00", "Z"),
-            body=fact.body,
-        ),
+        fact=recalled,
         owner=fact.owner,
         scope=key.scope,
         pinned=fact.pinned,
@@ -175,4 +179,5 @@ def _known(fact: FactVersion) -> Known:
         terms=frozenset(significant(body_terms + terms(last_segment))),
         fingerprint=fingerprint(fact.body),
         card=fact.when,
+        tokens=fact_tokens(recalled),
     )

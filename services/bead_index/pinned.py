@@ -5,7 +5,6 @@ Pure. Marked as pinned first, then those about the person, then the active proje
 
 from collections.abc import Iterable
 
-from bead.blocks import fact_tokens
 from bead.errors import BadRequest
 from bead.recall import RecalledFact
 from bead.wire.index import PinnedAnswer, PinnedRequest
@@ -47,8 +46,7 @@ def _fitting(ordered: Iterable[Known], left: int) -> list[RecalledFact]:
     """Those that fit, passing over one that is too long, so that a single long fact does not empty the block."""
     taken: list[RecalledFact] = []
     for known in ordered:
-        cost = fact_tokens(known.fact)
-        if cost <= left:
+        if known.tokens <= left:
             taken.append(known.fact)
-            left -= cost
+            left -= known.tokens
     return taken

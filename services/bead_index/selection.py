@@ -9,7 +9,6 @@ from typing import Protocol
 
 import msgspec
 
-from bead.blocks import fact_tokens
 from bead.recall import Cue, RecalledFact, Rejected
 from bead.wire.index import RecallAnswer, RecallRequest
 from bead_index.facts import FactTable, Known, VisibleFacts
@@ -62,7 +61,7 @@ def choose(
         reason = candidate.against or _reason(candidate, speaking, chosen, seen, left, max_facts)
         if not reason:
             chosen[speaking.known.fact.uid] = speaking
-            left -= fact_tokens(speaking.known.fact)
+            left -= speaking.known.tokens
         if reason or speaking is not candidate:
             rejected.append(_rejected(candidate, reason or _SILENCED))
     return RecallAnswer(tuple(_recalled(each) for each in chosen.values()), tuple(rejected[:MAX_REJECTED]))
@@ -86,7 +85,7 @@ def _reason(
         return _SILENCED
     if len(chosen) >= max_facts:
         return f"{max_facts} better ones are enough"
-    if fact_tokens(speaking.known.fact) > left:
+    if speaking.known.tokens > left:
         return f"does not fit into the {left} tokens that are left"
     return ""
 

@@ -73,7 +73,7 @@ def spans(text: str) -> Iterator[Span]:
         elif match.lastgroup == "language":
             yield Span(match.start(), match.end(), (piece.lower(),))
         else:
-            found = tuple(clean for term in _word_terms(piece) if (clean := _FOREIGN.sub("", term)[:MAX_TERM]))
+            found = tuple(clean for term in _word_terms(piece) if (clean := _clean(term)))
             if found:
                 yield Span(match.start(), match.end(), found)
 
@@ -110,10 +110,16 @@ def _pairs(run: str, start: int) -> Iterator[Span]:
 
 
 def _word_terms(word: str) -> list[str]:
+    if word.isascii() and word.isalpha() and word.islower():  # most words; the rest of the rule leaves them as they are
+        return [stem(word)]
     word = _APOSTROPHE.sub("", unicodedata.normalize("NFKC", word))
     segments = [segment for segment in _BETWEEN_SEGMENTS.split(word) if segment]
     whole = [_fold(word).replace("\\", "/")] if len(segments) > 1 else []
     return whole + [term for segment in segments for term in _segment_terms(segment)]
+
+
+def _clean(term: str) -> str:
+    return (term if term.isascii() else _FOREIGN.sub("", term))[:MAX_TERM]
 
 
 def _segment_terms(segment: str) -> list[str]:
@@ -124,6 +130,8 @@ def _segment_terms(segment: str) -> list[str]:
 
 
 def _fold(text: str) -> str:
+    if text.isascii():
+        return text.lower()
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 

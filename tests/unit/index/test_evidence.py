@@ -6,12 +6,12 @@ from bead.recall import Cue, CueSource
 from bead_index.evidence import ALL_CHARACTERS, EvidenceGate, cue_terms, evidence_score
 from tests.unit.index.made import fact, request, said, table
 
-SCORES = [([], 0.0), ([1.0], 1.0), ([0.5, 1.0], 1.125), ([1.0, 1.0, 1.0], 1.5), ([0.2] * 5, 0.4)]
+SCORES = [([1.0], 1.0), ([0.5, 1.0], 1.125), ([1.0, 1.0, 1.0], 1.5), ([0.2] * 5, 0.4)]
 
 
 @pytest.mark.parametrize(("weights", "expected"), SCORES)
 def test_evidence_is_the_strongest_and_a_quarter_of_the_rest(weights: list[float], expected: float) -> None:
-    assert evidence_score(weights) == pytest.approx(expected)
+    assert evidence_score(max(weights), sum(weights)) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

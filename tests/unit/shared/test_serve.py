@@ -23,6 +23,6 @@ async def test_an_answer_in_two_parts_does_not_wait_for_an_acknowledgement() -> 
         return time.perf_counter() - began
 
     listener = listen("127.0.0.1", 0)
-    url = "http://127.0.0.1:{}/".format(listener.getsockname()[1])
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
     async with serving(app, listener, "test"), aiohttp.ClientSession() as session:
         assert statistics.median([await one_call_s() for _ in range(11)]) < 0.03
