@@ -11,6 +11,7 @@ from prometheus_client import CollectorRegistry, Counter
 
 from bead import __version__
 from bead.bus.service import Service, create_api
+from bead.errors import DamagedFile
 from bead.home import Home
 from bead.settings import StoreSettings
 from bead.tasks import Tasks
@@ -48,6 +49,7 @@ class Store:
         self.changes = Changes()
         self.scan = Scan((prepared.bus_secret, prepared.proxy_token, prepared.admin_token))
         self.sync = GroupSync(self.disk, self._sync_lane, tasks, settings.group_fsync_ms / 1000)
+        self.disk.on_append = self.sync.soon
         self.catalogue = Catalogue(home.facts, owner, prepared.home_id)
         self.review = ReviewFiles(home.queue, self.disk, prepared.home_id)
         self.projects = Projects(home.projects, self.disk, str(Path.home()))
@@ -71,6 +73,7 @@ class Store:
         """Read what is there and finish what a crash interrupted."""
         await self.fact_lane.run(self._load_facts)
         await self.turn_lane.run(self._load_turns)
+        await self.read_lane.run(self.scan.wait)
 
     async def close(self) -> None:
         """Let running work end and make the last appends durable."""
@@ -83,16 +86,21 @@ class Store:
 
     def trouble(self) -> tuple[str, ...]:
         """What does not work, in plain words for a health answer."""
-        damaged = len(self.catalogue.damage())
+        damaged = len(self.damage())
         return tuple(
             words
             for words in (
                 self.disk.stopped,
                 self.scan.trouble,
-                f"{damaged} facts cannot be read; 'bead doctor' names their files" if damaged else None,
+                f"{damaged} files cannot be read; 'bead doctor' names them" if damaged else None,
             )
             if words
         )
+
+    def damage(self) -> list[DamagedFile]:
+        """Files that cannot be read; the review queue's are looked at when somebody asks for them."""
+        table = [self.projects.damage] if self.projects.damage else []
+        return [*self.catalogue.damage(), *table, *self.conversations.damage]
 
     def _load_facts(self) -> None:
         self.disk.sweep(self._home.root)
@@ -129,6 +137,7 @@ def create_service(settings: StoreSettings, home: Home, owner: str) -> Service:
             stack.callback(opened.clear)
             stack.push_async_callback(store().close)
             await stack.enter_async_context(tasks)
+            stack.callback(store().sync.stop)
             await store().load()
             yield
 

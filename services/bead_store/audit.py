@@ -33,6 +33,7 @@ class Audit:
             {"at": str(moment_text(self._now())), "verb": verb, "what": uid, **numbers, "prev": self._last},
             ensure_ascii=True,
         )
+        self._last = None  # after a failure the file's end is looked at again
         self._disk.append(self._path, f"{line}\n".encode())
         self._last = line_hash(line)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from bead.conversations import Block, BlockKind, Conversation
-from bead.errors import BadRequest, StaleConversation
+from bead.errors import BadRequest, DamagedFile, StaleConversation, Unavailable
 from bead.wire.store import CommitBlocks, FindConversation
 from bead_store import files
 from bead_store.names import file_name
@@ -23,6 +23,8 @@ MEMORY_BYTES = 64 << 20
 """Text of blocks kept in memory, newest conversations first. An older one is read again when its own session asks;
 only a fork of something older than that gets new blocks, which costs a cache miss and no more."""
 MAX_BLOCK_BYTES = 256 << 10
+_BLOCK_OVERHEAD_BYTES = 600
+"""What one block costs in memory beside its text, about."""
 _FIRST_GENERATION = 1
 
 Place = tuple[str, BlockKind]
@@ -66,6 +68,8 @@ class Conversations:
         self._at: defaultdict[str, list[str]] = defaultdict(list)
         """By position, the conversations that have it, newest last."""
         self._size = 0
+        self.damage: list[DamagedFile] = []
+        """Files that could not be read when the store started; the others work."""
 
     def load(self) -> None:
         """Read the newest conversations, as many as the memory's bound takes."""
@@ -82,7 +86,10 @@ class Conversations:
                 break
             chosen.append(name)
         for name in reversed(chosen):
-            self._own(name)
+            try:
+                self._own(name)
+            except DamagedFile as error:
+                self.damage.append(error)
 
     def find(self, request: FindConversation) -> Conversation:
         """The thread's own conversation with every block pinned to one of the positions, wherever it was pinned.
@@ -92,7 +99,7 @@ class Conversations:
         """
         name = file_name(f"{request.session}-{request.thread}")
         own = self._own(name)
-        blocks = own.blocks if own and (own.owner, own.project) == (request.owner, request.project) else {}
+        blocks = own.blocks if own else {}
         may_inherit = len(request.positions) > 1
         found: list[Block] = []
         for position in request.positions:
@@ -116,9 +123,18 @@ class Conversations:
             own = _State(name, request.owner, request.project, _FIRST_GENERATION)
             lines.insert(0, _Line(owner=own.owner, project=own.project, generation=own.generation))
         if lines:
-            self._disk.append(self._path(name), b"".join(_encode(line) + b"\n" for line in lines))
+            self._append(name, lines)
             self._keep(own, new)
         return own.conversation(())
+
+    def _append(self, name: str, lines: Iterable[_Line]) -> None:
+        try:
+            self._disk.append(self._path(name), b"".join(_encode(line) + b"\n" for line in lines))
+        except Unavailable:
+            # The disk may have kept a part of it: read the file again, and cut that, before anything is added.
+            if name in self._states:
+                self._drop(name)
+            raise
 
     def _inherited(self, position: str, request: FindConversation, name: str) -> Iterator[Block]:
         for other in reversed(self._at.get(position, ())):
@@ -159,8 +175,8 @@ class Conversations:
             if state.id in names:
                 names.remove(state.id)
             names.append(state.id)
-            state.size += len(block.text) + len(block.position)
-            self._size += len(block.text) + len(block.position)
+            state.size += len(block.text) + _BLOCK_OVERHEAD_BYTES
+            self._size += len(block.text) + _BLOCK_OVERHEAD_BYTES
         while self._size > MEMORY_BYTES and len(self._states) > 1:
             self._drop(next(iter(self._states)))
 

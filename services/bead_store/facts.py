@@ -78,13 +78,19 @@ class Facts:
         key = str(keys.in_scope(scope, request.key if request.key is not None else keys.derive_name(body)))
         _check_extent(request)
         card = request.when or TriggerCard()
-        self._scan.require_clean(body, key, *card.say, *card.do, *card.see, *card.unless, *request.sources)
+        self._scan.require_clean(
+            body, key, *card.say, *card.do, *card.see, *card.unless, *request.sources, request.harness or ""
+        )
         statement = Statement(body, request.type or default_type, request.trust, request.when)
         for _ in range(_ATTEMPTS):
             try:
                 return self._apply(key, statement, request)
             except FileExistsError:
                 continue
+            except Unavailable:
+                # It may be there all the same (the last sync failed): what is told must be what is on disk.
+                self._catalogue.refresh(key)
+                raise
         raise Unavailable(f"'{key}' is being written by something else, again and again; try later")
 
     def mark(self, mark: Mark) -> FactVersion:

@@ -14,7 +14,7 @@ import secrets
 import stat
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from bead.errors import DamagedFile, Unavailable, WritesStopped
@@ -66,6 +66,8 @@ class Disk:
     def __init__(self) -> None:
         self.stopped: str | None = None
         """Why nothing is written any more; None while all is well."""
+        self.on_append: Callable[[], None] | None = None
+        """Called from the writing thread when there is something for `sync_appended`."""
         self._durable: set[Path] = set()
         self._unsynced: dict[Path, int] = {}
         self._appending = threading.Lock()
@@ -116,6 +118,8 @@ class Disk:
             except OSError:
                 os.ftruncate(descriptor, before)
                 raise
+        if self.on_append:
+            self.on_append()
 
     def truncate(self, path: Path, size: int) -> None:
         """Cut a torn tail: what lies behind `size` was never acknowledged."""

@@ -62,7 +62,12 @@ def walk(facts: Path) -> Iterator[KeyFiles | Note]:
     while pending:
         directory, key = pending.pop()
         versions: list[int] = []
-        for entry in _entries(directory):
+        try:
+            entries = _entries(directory)
+        except OSError as error:
+            yield Note(directory, f"this folder cannot be read ({error.strerror}); its facts are missing")
+            continue
+        for entry in entries:
             number = version_number(entry.name)
             if entry.is_dir(follow_symlinks=False):
                 pending.append((entry.path, f"{key}/{entry.name}" if key else entry.name))
@@ -83,11 +88,8 @@ def _key_files(directory: str, key: str, versions: list[int]) -> KeyFiles | Note
 
 
 def _entries(directory: str) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(directory) as entries:
-            return sorted(entries, key=lambda entry: entry.name)
-    except FileNotFoundError:
-        return []
+    with os.scandir(directory) as entries:
+        return sorted(entries, key=lambda entry: entry.name)
 
 
 def _note(name: str) -> str | None:

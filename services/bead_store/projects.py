@@ -13,14 +13,18 @@ from typing import Any, NamedTuple
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from bead.errors import BadRequest
+from bead.errors import BadRequest, DamagedFile
 from bead.projects import Identity, identity, scope_name
 from bead.wire.store import Project, ResolveProject
 from bead_store import files
 
 MAX_DIRECTORIES = 50
 """Known directories kept for one project, the newest."""
+MAX_PROJECTS = 2_000
+"""Once there are so many, a directory that nobody has registered is no project of its own any more."""
 _LIMIT_BYTES = 4 << 20
+_IDENTITY_CHARS = 1_000
+_IDENTITY = re.compile(rf"[^\x00-\x1f\x7f]{{1,{_IDENTITY_CHARS}}}\Z")
 _SOMEBODYS_HOME = re.compile(r"(/home|/Users)/[^/]+\Z|/root\Z")
 _BY_PATH = "path:"
 
@@ -43,6 +47,8 @@ class Projects:
         self._seen: tuple[int, int] | None = None
         self._document: Any = None
         self._known: tuple[_Known, ...] = ()
+        self.damage: DamagedFile | None = None
+        """Why the table cannot be read; None while it can."""
 
     def resolve(self, request: ResolveProject) -> Project | None:
         """The project of an identity or directory, made known when it is new; None for home and `/`.
@@ -53,7 +59,11 @@ class Projects:
         directory = _normal(request.directory) if request.directory else None
         if directory is None and not request.identity:
             raise BadRequest("a project is found by 'identity' or by 'directory'")
-        self._look()
+        if request.identity and not _IDENTITY.match(request.identity):
+            raise BadRequest(f"an identity is one line of at most {_IDENTITY_CHARS} characters")
+        self.load()
+        if self.damage:
+            raise self.damage
         if request.identity:
             name = request.name or re.split(r"[/:\\]", request.identity.rstrip("/"))[-1]
             return self._by_identity(Identity(request.identity, name), directory)
@@ -61,7 +71,8 @@ class Projects:
         known = self._by_directory(directory)
         if known:
             return Project(name=known.name, identity=known.identity)
-        found = None if _SOMEBODYS_HOME.match(directory) else identity(directory, self._home_directory)
+        is_none = bool(_SOMEBODYS_HOME.match(directory)) or len(self._known) >= MAX_PROJECTS
+        found = None if is_none else identity(directory, self._home_directory)
         return self._by_identity(found, directory) if found else None
 
     def identity_of(self, scope: str) -> str | None:
@@ -72,12 +83,12 @@ class Projects:
         )
 
     def load(self) -> None:
-        """Read the table.
-
-        Raises:
-            DamagedFile: a person must look at it.
-        """
-        self._look()
+        """Read the table; one that cannot be read is told, and every resolve fails until a person has looked."""
+        try:
+            self._look()
+            self.damage = None
+        except DamagedFile as error:
+            self.damage = error
 
     def _by_identity(self, found: Identity, directory: str | None) -> Project:
         known = next((known for known in self._known if known.identity == found.id), None)

@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bead.errors import BadRequest, NotFound
-from bead.projects import scope_name
 from bead.turns import Role
 from bead.wire.store import AppendTurn, ChangeKind, SessionView, TurnAppended, TurnView
 from bead_store import files, header, turnfile
@@ -22,6 +21,7 @@ from bead_store.scan import Scan
 
 MAX_TURN_BYTES = 8 << 20
 MAX_SESSION_BYTES = 256 << 20
+_ID_CHARS = 1_000
 _OPEN_SESSIONS = 256
 """Sessions whose turn ids are kept in memory; another one is read from its file first."""
 
@@ -82,7 +82,7 @@ class RawLog:
             role=Role(request.role).value,
             at=moment_text(at),
             turn_id=turn_id,
-            project=scope_name(request.project) if request.project else None,
+            project=word(request.project) if request.project else None,
             is_complete=request.complete,
             text=text,
         )
@@ -171,9 +171,9 @@ class RawLog:
             "session": name,
             "owner": self._owner,
             "started": moment_text(at),
-            "harness": request.harness,
-            "project": request.project,
-            "project_id": request.project_id,
+            "harness": word(request.harness) if request.harness else None,
+            "project": word(request.project) if request.project else None,
+            "project_id": request.project_id[:_ID_CHARS] if request.project_id else None,
         }
         return header.render(fields, "").decode("utf-8", "replace")
 

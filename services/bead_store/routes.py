@@ -51,7 +51,6 @@ def add_routes(api: FastAPI, store: Callable[[], "Store"]) -> None:
     async def write_fact(request: WriteFact) -> WriteAnswer:
         answer = await store().fact_lane.run(store().facts.write, request)
         store().writes.labels(answer.verb.value).inc()
-        store().sync.soon()
         return answer
 
     @api.get("/v1/facts", response_model=None)
@@ -71,9 +70,7 @@ def add_routes(api: FastAPI, store: Callable[[], "Store"]) -> None:
 
     @api.post("/v1/marks")
     async def mark(request: Mark) -> FactVersion:
-        fact = await store().fact_lane.run(store().facts.mark, request)
-        store().sync.soon()
-        return fact
+        return await store().fact_lane.run(store().facts.mark, request)
 
     @api.get("/v1/queue")
     async def queue() -> ReviewQueue:
@@ -81,7 +78,7 @@ def add_routes(api: FastAPI, store: Callable[[], "Store"]) -> None:
 
     @api.get("/v1/damage")
     async def damage() -> DamageReport:
-        found = store().catalogue.damage() + await store().read_lane.run(store().review.damage)
+        found = store().damage() + await store().read_lane.run(store().review.damage)
         files = tuple(
             Damage(path=error.facts["path"], line=error.facts["line"], reason=error.facts["reason"]) for error in found
         )
@@ -120,17 +117,13 @@ def hot_routes(store: Callable[[], "Store"]) -> Mapping[str, HotRoute]:
     commit = msgspec.json.Decoder(CommitBlocks)
 
     async def append_turn(body: bytes) -> bytes:
-        answer = await store().turn_lane.run(store().raw.append, _decoded(turn, body))
-        store().sync.soon()
-        return _encode(answer)
+        return _encode(await store().turn_lane.run(store().raw.append, _decoded(turn, body)))
 
     async def find_conversation(body: bytes) -> bytes:
         return _encode(await store().turn_lane.run(store().conversations.find, _decoded(find, body)))
 
     async def commit_blocks(body: bytes) -> bytes:
-        answer = await store().turn_lane.run(store().conversations.commit, _decoded(commit, body))
-        store().sync.soon()
-        return _encode(answer)
+        return _encode(await store().turn_lane.run(store().conversations.commit, _decoded(commit, body)))
 
     return {
         "/v1/turns": append_turn,

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as WaitedTooLong
+from concurrent.futures import wait as wait_for
 
 from bead.errors import BeadError, HoldsCredential, Unavailable
 from bead.scan import Scanner
@@ -19,6 +20,10 @@ class Scan:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="store-scan")
         self._loading: Future[Scanner] = self._thread.submit(Scanner.load, known_secrets=tuple(known_secrets))
         self._thread.shutdown(wait=False)
+
+    def wait(self) -> None:
+        """Until the rules are there, or cannot be; `trouble` tells which."""
+        wait_for([self._loading], timeout=_WAIT_S)
 
     @property
     def trouble(self) -> str | None:

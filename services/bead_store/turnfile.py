@@ -15,6 +15,7 @@ _MARKER = re.compile(
     r"## turn-(?P<ordinal>[1-9][0-9]{0,8}) (?P<role>user|assistant) (?P<at>\S+) (?P<id>\S+)"
     r"(?: project=(?P<project>\S+))?(?: model=(?P<model>\S+))?(?P<cut> incomplete)?[ \t\r]*\Z"
 )
+_MARK = b"## turn-"
 _OURS = re.compile(r"^(\\*)(## turn-|<!-- /turn-)", re.MULTILINE)
 _ESCAPED = re.compile(r"^\\(\\*)(## turn-|<!-- /turn-)", re.MULTILINE)
 
@@ -78,7 +79,11 @@ def scan(data: bytes) -> Scanned:
         elif marker:
             lines.append(line)
         at += len(raw) + 1
-    return Scanned(tuple(records), start if marker else len(data))
+    last = data[data.rfind(b"\n") + 1 :]
+    is_torn_marker = bool(last) and last[: len(_MARK)] == _MARK[: len(last)]
+    if is_torn_marker and not marker:
+        start = len(data) - len(last)
+    return Scanned(tuple(records), start if marker or is_torn_marker else len(data))
 
 
 def _record(marker: re.Match[str], lines: list[str]) -> Record:

@@ -1,0 +1,20 @@
+"""A real store on an empty home, once in process and once over the bus."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bead.home import Home
+from tests.contract.store.opening import WAYS, Open, opened
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home")
+
+
+@pytest.fixture(params=WAYS)
+async def store(home: Home, request: pytest.FixtureRequest) -> AsyncIterator[Open]:
+    async with opened(home, request.param) as running:
+        yield running
