@@ -83,7 +83,7 @@ def _ask_kernel(client: tuple[str, int], server: tuple[str, int]) -> int | None:
     if kind != _SOCK_DIAG_BY_FAMILY:
         return None
     fields = _ANSWER.unpack_from(answer, _HEADER.size)
-    state, uid = fields[1], fields[13]
+    state, uid = fields[1], fields[14]
     same = fields[4:6] == (client[1].to_bytes(2, "big"), server[1].to_bytes(2, "big"))
     return int(uid) if state == _ESTABLISHED and same else None
 

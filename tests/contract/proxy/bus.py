@@ -47,17 +47,38 @@ class Switch:
         self.mode = Mode.WELL
         self.paths: list[str] = []
         """Calls that were tried, in order."""
+        self._lost: dict[str, asyncio.Event] = {}
+        self._answered: list[str] = []
+        self._changed = asyncio.Condition()
 
     def count(self, path: str) -> int:
         return self.paths.count(path)
 
+    def lose_answer_of(self, path: str) -> asyncio.Event:
+        """The next call of `path` is done but never answered; the event says that it was done."""
+        self._lost[path] = asyncio.Event()
+        return self._lost[path]
+
     async def send(self, method: str, path: str, body: bytes = b"", *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Answer:
         self.paths.append(path)
+        if self.mode is Mode.WELL and (lost := self._lost.pop(path, None)):
+            await self._service.send(method, path, body, timeout_s=timeout_s)
+            lost.set()
+            await asyncio.Event().wait()
         if self.mode is Mode.DOWN:
             raise ServiceDown("no answer from the service")
         if self.mode is Mode.SILENT:
             await asyncio.Event().wait()
-        return await self._service.send(method, path, body, timeout_s=timeout_s)
+        answer = await self._service.send(method, path, body, timeout_s=timeout_s)
+        self._answered.append(path)
+        async with self._changed:
+            self._changed.notify_all()
+        return answer
+
+    async def answered(self, path: str, count: int) -> None:
+        """Wait until that many calls of `path` were answered."""
+        async with asyncio.timeout(10), self._changed:
+            await self._changed.wait_for(lambda: self._answered.count(path) >= count)
 
 
 class _Service:

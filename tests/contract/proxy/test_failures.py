@@ -1,0 +1,176 @@
+"""Memory off never means agent off (I10): services down or silent, bodies that nobody can read, sizes (B33)."""
+
+import asyncio
+import base64
+import json
+import time
+from typing import Any
+
+import pytest
+
+from bead_proxy.directories import Directories
+from tests.contract.proxy.bus import Mode, fact
+from tests.contract.proxy.conftest import TOKEN, Serve, Served, World
+from tests.contract.proxy.test_injection import blocks_of, body, conversation, user
+
+MIB = 1 << 20
+BROKEN = [(Mode.DOWN, Mode.WELL), (Mode.WELL, Mode.DOWN), (Mode.SILENT, Mode.WELL), (Mode.WELL, Mode.SILENT),
+          (Mode.SILENT, Mode.SILENT)]  # fmt: skip
+UNREADABLE = {
+    "not JSON": b"hello",
+    "nothing": b"",
+    "an array": b"[1]",
+    "no messages": b'{"messages":[]}',
+    "messages of a wrong type": b'{"messages":{"a":1}}',
+    "cut short": b'{"messages":[{"role":"user","content":"x"',
+    "a byte-order mark": b'\xef\xbb\xbf{"messages":[{"role":"user","content":"x"}]}',
+    "UTF-16": '{"messages":[{"role":"user","content":"x"}]}'.encode("utf-16"),
+    "invalid UTF-8": b'{"messages":[{"role":"user","content":"\xff\xfe port"}]}',
+    "a lone surrogate": b'{"messages":[{"role":"user","content":"\\ud800 port"}]}',
+    "a number nobody can hold": b'{"x":1e999999,"messages":[{"role":"user","content":"port"}]}',
+    "unknown blocks": b'{"messages":[{"role":"user","content":[{"type":"hologram","data":[1]},{"no":"type"}]}]}',
+    "depth": b'{"messages":[{"role":"user","content":"x"}],"d":' + b"[" * 20_000 + b"]" * 20_000 + b"}",
+    "duplicate keys": b'{"messages":[{"role":"user","content":"a"}],"messages":[{"role":"user","content":"port"}]}',
+    "null bytes": b"\x00" * 100,
+}
+
+
+async def timed(request: Any) -> float:
+    started = time.perf_counter()
+    answer = await request
+    assert answer.status == 200
+    return time.perf_counter() - started
+
+
+@pytest.mark.parametrize(("store_mode", "index_mode"), BROKEN)
+async def test_a_broken_service_costs_at_most_its_time_and_changes_no_byte(
+    world: World, proxy: Served, store_mode: Mode, index_mode: Mode
+) -> None:
+    world.index.pinned = [fact("p", "vim is the editor")]
+    world.store_bus.mode, world.index_bus.mode = store_mode, index_mode
+    sent = json.dumps(conversation(2)).encode()
+    direct_s = await timed(proxy.ask(sent, "X-Bead-Off: 1"))
+
+    took_s = await timed(proxy.ask(sent))
+
+    assert world.forwarded() == [sent, sent]
+    assert took_s - direct_s < 0.25
+    [cause] = {
+        cause.rpartition(": ")[2] for cause in json.loads((await proxy.send("GET /bead/health")).body)["degraded"]
+    }
+    assert cause.startswith("the store" if store_mode is not Mode.WELL else "the index")
+
+
+async def test_after_a_failure_others_do_not_wait(world: World, proxy: Served) -> None:
+    world.store_bus.mode = world.index_bus.mode = Mode.SILENT
+    await proxy.ask(conversation(1))
+
+    took_s = [await timed(proxy.ask(conversation(turn), f"X-Bead-Session: s{turn}")) for turn in (2, 3, 4)]
+
+    assert max(took_s) < 0.1
+
+
+async def test_what_was_inserted_before_is_inserted_while_the_services_are_away(world: World, proxy: Served) -> None:
+    world.index.pinned, world.index.recalled = [fact("p", "vim is the editor")], [fact("r", "port is 5433")]
+    await proxy.ask(conversation(2))
+    world.store_bus.mode = world.index_bus.mode = Mode.DOWN
+
+    await proxy.ask(conversation(2))
+    await proxy.ask(conversation(3))
+
+    first, retry, later = world.forwarded()
+    assert retry == first
+    assert blocks_of(later) == blocks_of(first)
+
+
+async def test_memory_is_back_when_the_services_are(world: World, proxy: Served) -> None:
+    world.index.recalled = [fact("r", "port is 5433")]
+    world.index_bus.mode = Mode.DOWN
+    await proxy.ask(conversation(1))
+    world.index_bus.mode = Mode.WELL
+
+    async with asyncio.timeout(5):
+        while not blocks_of(world.forwarded()[-1]):
+            await proxy.ask(conversation(1))
+
+
+async def test_a_store_that_loses_the_answer_to_a_commit_changes_nothing_twice(world: World, proxy: Served) -> None:
+    """The decision may be on disk without anybody knowing: the store is asked before anything is decided anew."""
+    world.index.recalled = [fact("r", "port is 5433")]
+    await proxy.ask(conversation(1))
+    lost = world.store_bus.lose_answer_of("/v1/conversations/commit")
+    await proxy.ask(conversation(2))
+    assert lost.is_set()
+
+    world.index.recalled = []
+    async with asyncio.timeout(5):
+        while world.store_bus.paths[-1] != "/v1/turns" or world.store_bus.count("/v1/conversations/commit") < 3:
+            await proxy.ask(conversation(3))
+
+    assert blocks_of(world.forwarded()[-1]) == blocks_of(world.forwarded()[0])
+
+
+async def test_a_turn_waits_for_a_store_that_is_away(world: World, proxy: Served) -> None:
+    world.store_bus.mode = Mode.DOWN
+    await proxy.ask(conversation(1))
+    world.store_bus.mode = Mode.WELL
+
+    await world.store_bus.answered("/v1/turns", 2)
+
+    assert [turn.role.value for turn in await world.turns()] == ["user", "assistant"]
+
+
+@pytest.mark.parametrize("sent", UNREADABLE.values(), ids=UNREADABLE)
+async def test_any_body_is_forwarded_and_answered_by_the_provider(world: World, proxy: Served, sent: bytes) -> None:
+    answer = await proxy.ask(sent)
+
+    assert [request.body for request in world.upstream.requests] == [sent]
+    assert answer.status != 502
+    assert b"bead" not in answer.body
+
+
+@pytest.mark.parametrize("mebibytes", [3, 17, 33])
+async def test_no_size_is_refused_and_the_words_beside_an_image_still_count(
+    world: World, proxy: Served, mebibytes: int
+) -> None:
+    world.index.recalled = [fact("r", "port is 5433")]
+    picture = base64.b64encode(bytes(700 * 1024)).decode()
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": picture}}
+    images = [image] * (mebibytes * MIB // len(picture))
+    message = {"role": "user", "content": [*images, {"type": "text", "text": "which port?"}]}
+    sent = json.dumps({"model": "a", "max_tokens": 8, "messages": [message]}).encode()
+
+    answer = await proxy.ask(sent)
+
+    assert answer.status == 200
+    [forwarded] = world.forwarded()
+    assert forwarded.count(picture.encode()) == len(images)
+    assert b"port is 5433" in forwarded
+    asked = (await world.turns())[0]
+    assert len(asked.text) < 100_000 and "which port?" in asked.text
+
+
+async def test_above_the_limit_the_request_goes_on_unread(world: World, serve: Serve) -> None:
+    world.index.pinned = [fact("p", "vim is the editor")]
+    sent = json.dumps(body(user("x" * 2 * MIB))).encode()
+
+    async with serve(inject_body_limit_mb=1) as proxy:
+        await proxy.ask(sent)
+
+    assert world.forwarded() == [sent]
+
+
+async def test_an_error_in_the_proxy_itself_is_no_error_of_the_request(
+    world: World, proxy: Served, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object) -> bool:
+        raise ValueError("which port? is a secret")
+
+    monkeypatch.setattr(Directories, "known", fail)
+    sent = json.dumps(body(user("which port?"))).encode()
+
+    answer = await proxy.ask(sent)
+
+    assert answer.status == 200 and world.forwarded() == [sent]
+    said = "".join(capsys.readouterr())
+    assert "ValueError" in said and "secret" not in said and TOKEN not in said
