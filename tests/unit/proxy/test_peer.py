@@ -64,7 +64,8 @@ def test_a_closed_connection_is_nobodys(pair: Pair) -> None:
 def test_the_owner_is_the_clients_not_the_listeners(by: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if by == "proc":
         monkeypatch.setattr(peer, "_ask_kernel", peer._search_proc)
-    connect = "import os,socket,sys; os.setuid(65534); s = socket.create_connection(('127.0.0.1', int(sys.argv[1])))"
+    # No import after setuid: the interpreter's files may be readable for root alone.
+    connect = "import os,socket,sys; os.setuid(65534); s=socket.socket(); s.connect(('127.0.0.1', int(sys.argv[1])))"
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(10)
         program = [sys.executable, "-c", f"{connect}; sys.stdin.read()", str(listener.getsockname()[1])]
