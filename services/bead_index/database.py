@@ -10,6 +10,7 @@ import sqlite3
 import time
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from datetime import UTC
 from hashlib import blake2b
 from pathlib import Path
 
@@ -209,7 +210,7 @@ class IndexFile:
         self._db.execute("INSERT OR REPLACE INTO sessions VALUES (?, ?)", (session, hash))
         source, went = "", False
         for turn in turns:
-            source = source or f"raw/{turn.at:%Y/%m/%d}/{session}.md"
+            source = source or f"raw/{turn.at.astimezone(UTC):%Y/%m/%d}/{session}.md"
             digest = _digest(turn)
             before = known.pop(turn.ordinal, None)
             if before != digest:

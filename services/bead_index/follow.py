@@ -5,6 +5,7 @@ no byte of it is left. The store is asked, never told. What is done with the cop
 """
 
 import asyncio
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -144,6 +145,7 @@ class Follower:
         if not self._compared:
             await self._compare()
             return
+        asked = time.monotonic()
         page = await self._store.changes(self._position.epoch, self._position.seq, POLL_S)
         held = await self._worker.write(IndexFile.position)
         if page.epoch != self._position.epoch or held.epoch != self._position.epoch:
@@ -153,6 +155,8 @@ class Follower:
             await self._apply(page)
         else:
             await self._learn_hashes()
+            if time.monotonic() - asked < _FIRST_PAUSE_S:  # a store that is going down sends its readers home at once
+                await asyncio.sleep(_FIRST_PAUSE_S)
 
     async def _apply(self, page: ChangePage) -> None:
         batch = await self._fetch(page.changes)
