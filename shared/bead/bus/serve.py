@@ -1,16 +1,19 @@
 """Listeners: one ASGI app on one address, with errors that name the port instead of a stack trace (B53)."""
 
+import asyncio
 import contextlib
 import ipaddress
+import json
 import socket
 from collections.abc import AsyncIterator, Iterator
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bead.errors import Refused, Unavailable
+from bead.errors import Refused, ServiceDown, Unavailable, to_problem
 from bead.tasks import Tasks
 
+_END_GRACE_S = 0.5
 _STOP_GRACE_S = 1
 
 
@@ -47,11 +50,56 @@ def listen(host: str, port: int, *, in_container: bool = False) -> socket.socket
     return listener
 
 
+class _Ending:
+    """Passes requests on; at the end it answers those that still wait (a long poll) instead of breaking them off."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._open: set[asyncio.Task[None]] = set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._open.add(task)
+        has_started = False
+
+        async def watched(message: Message) -> None:
+            nonlocal has_started
+            has_started = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watched)
+        except asyncio.CancelledError:
+            if has_started:
+                raise
+            task.uncancel()
+            await _answer_stopping(send)
+        finally:
+            self._open.discard(task)
+
+    async def end(self, grace_s: float) -> None:
+        """Give open requests `grace_s` to end by themselves, then answer them."""
+        if self._open:
+            _, late = await asyncio.wait(self._open, timeout=grace_s)
+            for task in late:
+                task.cancel()
+
+
+async def _answer_stopping(send: Send) -> None:
+    problem = ServiceDown("the service is stopping; ask again")
+    body = json.dumps(to_problem(problem)).encode()
+    headers = [(b"content-type", b"application/problem+json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": problem.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
 @contextlib.asynccontextmanager
 async def serving(app: ASGIApp, listener: socket.socket, name: str) -> AsyncIterator[None]:
-    """`app` answers on `listener` while the block runs; open requests get one second to end."""
+    """`app` answers on `listener` while the block runs; open requests get half a second to end, then a 503."""
+    ending = _Ending(app)
     config = uvicorn.Config(
-        app, lifespan="off", log_config=None, access_log=False, timeout_graceful_shutdown=_STOP_GRACE_S, ws="none"
+        ending, lifespan="off", log_config=None, access_log=False, timeout_graceful_shutdown=_STOP_GRACE_S, ws="none"
     )
     server = _Server(config)
     async with Tasks() as tasks:
@@ -60,6 +108,7 @@ async def serving(app: ASGIApp, listener: socket.socket, name: str) -> AsyncIter
             yield
         finally:
             server.should_exit = True
+            await ending.end(_END_GRACE_S)
             await task
 
 
