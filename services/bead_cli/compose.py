@@ -35,7 +35,7 @@ from bead_proxy.app import serving as serving_proxy
 from bead_scheduler.app import create_service as create_scheduler
 from bead_store.access import SCOPES as STORE_SCOPES
 from bead_store.app import create_service as create_store
-from bead_store.home import Prepared, prepare
+from bead_store.home import Prepared
 
 Announce = Callable[[runtime.Runtime, str], None]
 """Told once, when everything answers: who runs, and the proxy's capability token."""
@@ -48,7 +48,7 @@ class Stack(NamedTuple):
     proxy: web.Application
 
 
-def run(home: Home, settings: Settings, announce: Announce, *, in_container: bool = False) -> None:
+def run(home: Home, settings: Settings, ready: Prepared, announce: Announce, *, in_container: bool = False) -> None:
     """Serve until a signal ends it.
 
     Raises:
@@ -56,14 +56,13 @@ def run(home: Home, settings: Settings, announce: Announce, *, in_container: boo
     """
     tune_allocator()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(home, settings, announce, in_container))
+        runner.run(_serve(home, settings, ready, announce, in_container))
 
 
-async def _serve(home: Home, settings: Settings, announce: Announce, in_container: bool) -> None:
+async def _serve(home: Home, settings: Settings, ready: Prepared, announce: Announce, in_container: bool) -> None:
     stop = stop_on_signals()
     sockets: dict[str, socket.socket] = {}
     try:
-        ready = prepare(home)
         for name in NAMES:
             sockets[name] = listen(*_address(settings, name), in_container=in_container)
         ports = {name: int(each.getsockname()[1]) for name, each in sockets.items()}

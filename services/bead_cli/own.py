@@ -70,8 +70,9 @@ async def _live(context: Context, names: Sequence[str], started: "Future[tuple[_
 
 
 async def _start(context: Context, names: Sequence[str], stack: AsyncExitStack) -> Transport:
-    settings, home = context.settings(), context.layout()
+    home = context.layout()
     ready = prepare(home)
+    settings = context.settings()
     store = create_store(settings.store, home, settings.owner)
     await stack.enter_async_context(store.running())
     buses: dict[str, Transport] = {"store": InProcessTransport("store", store.app)}

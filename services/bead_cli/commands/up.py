@@ -33,12 +33,15 @@ def run(args: argparse.Namespace, context: Context) -> int:
     _refuse_second(context)
     from bead.logs import configure as configure_logs
     from bead_cli import compose
+    from bead_store.home import prepare
 
     configure_logs()
+    ready = prepare(context.layout())
     try:
         compose.run(
             context.layout(),
             context.settings(),
+            ready,
             lambda who, token: announce(context, who, token),
             in_container=context.in_container(),
         )

@@ -1,0 +1,238 @@
+"""`bead up` and its clients as processes: one home, six services, and an orderly or a sudden end."""
+
+import json
+import os
+import re
+import signal
+import socket
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.bead_process import LIMIT_S, SERVICES, Machine, free_ports, read_until
+
+pytestmark = pytest.mark.e2e
+
+STOP_LIMIT_S = 2.0
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Iterator[Machine]:
+    machine = Machine(tmp_path)
+    try:
+        yield machine
+    finally:
+        machine.end()
+
+
+def test_all_six_services_answer_for_the_same_home(machine: Machine) -> None:
+    machine.up()
+    answers = {name: machine.health(name) for name in SERVICES}
+
+    assert {name: answer["name"] for name, answer in answers.items()} == {name: name for name in SERVICES}
+    assert len({answer["home_id"] for answer in answers.values()}) == 1
+    runtime = json.loads((machine.home / "runtime.json").read_text())
+    assert runtime["home_id"] == answers["store"]["home_id"]
+    assert runtime["ports"] == machine.ports
+    assert runtime["pid"] == machine.started[0].pid
+
+
+def test_the_line_it_prints_starts_a_harness_through_the_proxy(machine: Machine) -> None:
+    process = machine.start("up")
+    printed = read_until(process, b"or: bead wrap claude\n").decode()
+
+    token = (machine.home / "tokens" / "proxy").read_text().strip()
+    base_url = f"http://127.0.0.1:{machine.ports['proxy']}/t/{token}"
+    assert f"  ANTHROPIC_BASE_URL={base_url} CLAUDE_CODE_GATEWAY_HINT_HEADERS=1 claude\n" in printed
+    assert all(f"http://127.0.0.1:{port}\n" in printed for port in machine.ports.values())
+
+
+def test_up_with_json_prints_one_document_and_serves(machine: Machine) -> None:
+    process = machine.start("up", "--json")
+    document = json.loads(read_until(process, b"\n"))
+    assert document["pid"] == process.pid
+    assert machine.health("proxy")["home_id"] == document["home_id"]
+
+
+def check_life_of_a_fact(machine: Machine) -> None:
+    assert (
+        machine.json("remember", "deploys happen on Tuesdays", "--key", "project/shop/deploy-day")["verb"] == "created"
+    )
+    changed = machine.json("write", "project/shop/deploy-day", "deploys happen on Wednesdays")
+    assert (changed["verb"], changed["version"], changed["replaced"]) == ("superseded", 2, "deploys happen on Tuesdays")
+
+    shown = machine.json("show", "project/shop/deploy-day")
+    assert (shown["body"], shown["trust"]) == ("deploys happen on Wednesdays", "user_stated")
+    assert [fact["version"] for fact in machine.json("history", "project/shop/deploy-day")["versions"]] == [1, 2]
+    hits = machine.json("search", "deploys", "--project", "shop")["hits"]
+    assert hits[0]["id"] == "project/shop/deploy-day"
+    assert machine.run("recall", "project/shop/deploy-day").stdout == "deploys happen on Wednesdays\n"
+    assert [fact["key"] for fact in machine.json("memories", "wednesdays")["facts"]] == ["project/shop/deploy-day"]
+    assert machine.json("pin", "project/shop/deploy-day")["pinned"] is True
+    assert machine.json("index", "rebuild") == {"rebuilt": True}
+    assert machine.json("queue", "list") == {"items": []}
+
+
+def test_a_fact_lives_through_the_cli_while_bead_runs(machine: Machine) -> None:
+    machine.up()
+    check_life_of_a_fact(machine)
+    status = machine.json("status")
+    assert {name: state["ready"] for name, state in status["services"].items()} == dict.fromkeys(SERVICES, True)
+
+
+def test_a_fact_lives_through_the_cli_when_nothing_runs(machine: Machine) -> None:
+    check_life_of_a_fact(machine)
+    assert not (machine.home / "runtime.json").exists()
+    assert machine.run("status").returncode == 3
+
+    machine.up()
+    assert machine.json("show", "project/shop/deploy-day")["version"] == 2
+
+
+def test_a_secret_in_a_text_never_reaches_the_disk(machine: Machine) -> None:
+    secret = "ghp_" + "Ab3dE5gH" * 4 + "Xy12"
+    done = machine.run("remember", f"the token is {secret}")
+    files = [path for path in machine.home.rglob("*") if path.is_file()]
+    assert not [path for path in files if secret.encode() in path.read_bytes()]
+    assert secret not in done.stdout + done.stderr
+
+
+def test_a_second_bead_on_the_home_says_who_runs(machine: Machine) -> None:
+    first = machine.up()
+    other_ports = dict(zip(SERVICES, free_ports(len(SERVICES)), strict=True))
+    second = machine.run("up", **{f"BEAD_{name.upper()}__PORT": str(port) for name, port in other_ports.items()})
+
+    assert second.returncode == 3
+    assert second.stderr.startswith(f"bead: bead runs already on {machine.home} as pid {first.pid} ")
+    assert second.stderr.count("\n") == 1
+    assert machine.health("store")["ready"]
+
+
+@pytest.mark.parametrize("service", ["store", "proxy"])
+def test_a_port_that_is_taken_is_named_and_nothing_is_left(machine: Machine, service: str) -> None:
+    with socket.create_server(("127.0.0.1", machine.ports[service])):
+        done = machine.run("up")
+    assert done.returncode == 3
+    assert re.fullmatch(rf"bead: .*port {machine.ports[service]}\b.*\n", done.stderr)
+    assert not (machine.home / "runtime.json").exists()
+
+
+def test_an_address_that_is_not_loopback_is_refused(machine: Machine) -> None:
+    done = machine.run("up", BEAD_PROXY__HOST="0.0.0.0")
+    assert done.returncode == 1
+    assert "not a loopback address" in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_home_that_cannot_be_written_is_one_line(machine: Machine) -> None:
+    machine.home.mkdir(mode=0o500)
+    done = machine.run("up")
+    assert (done.returncode, done.stderr.count("\n")) == (3, 1)
+
+
+def test_a_home_below_a_file_is_one_line(machine: Machine) -> None:
+    (machine.root / "file").write_text("")
+    done = machine.run("up", "--home", str(machine.root / "file" / "home"))
+    assert (done.returncode, done.stderr.count("\n")) == (3, 1)
+    assert "Traceback" not in done.stderr
+
+
+def test_a_home_open_to_others_is_refused(machine: Machine) -> None:
+    machine.home.mkdir()
+    machine.home.chmod(0o777)
+    done = machine.run("up")
+    assert done.returncode == 3
+    assert str(machine.home) in done.stderr
+
+
+def epoch_of(machine: Machine, token: str) -> str:
+    """The present life of the change feed; asking with another epoch would be answered at once."""
+    url = f"http://127.0.0.1:{machine.ports['store']}/v1/manifest"
+    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}"})
+    with urllib.request.urlopen(request, timeout=5) as answer:
+        epoch: str = json.load(answer)["epoch"]
+    return epoch
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_within_two_seconds_with_streams_open(machine: Machine, end: signal.Signals) -> None:
+    process = machine.up()
+    token = (machine.home / "tokens" / "bus").read_text().strip()
+    epoch = epoch_of(machine, token)
+    # A long poll on the store and half a request to the proxy: both would wait for a minute.
+    head = f"HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {token}\r\n\r\n"
+    poll = f"GET /v1/changes?epoch={epoch}&after=1000&wait_s=60 {head}"
+    half = "POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\n{"
+    with (
+        socket.create_connection(("127.0.0.1", machine.ports["store"])) as polling,
+        socket.create_connection(("127.0.0.1", machine.ports["proxy"])) as sending,
+    ):
+        polling.sendall(poll.encode())
+        sending.sendall(half.encode())
+        machine.health("store")
+        started = time.monotonic()
+        process.send_signal(end)
+        output = process.communicate(timeout=LIMIT_S)[0]
+        took_s = time.monotonic() - started
+
+    assert took_s < STOP_LIMIT_S
+    assert process.returncode == 0, output.decode()
+    assert b"Traceback" not in output
+    assert not (machine.home / "runtime.json").exists()
+
+
+def test_down_ends_it_and_says_so_and_again_says_it_was_not_running(machine: Machine) -> None:
+    process = machine.up()
+    done = machine.run("down")
+    assert (done.returncode, done.stdout) == (0, f"bead (pid {process.pid}) has stopped\n")
+    assert process.wait(timeout=LIMIT_S) == 0
+    assert machine.run("down").stdout == "bead was not running\n"
+
+
+def test_after_a_kill_the_facts_are_there_and_the_stale_file_fools_nobody(machine: Machine) -> None:
+    process = machine.up()
+    machine.json("write", "user/editor", "helix")
+    process.kill()
+    process.wait(timeout=LIMIT_S)
+    assert (machine.home / "runtime.json").exists()
+
+    assert machine.json("recall", "user/editor")["body"] == "helix"
+    assert machine.run("status").returncode == 3
+    machine.up()
+    assert machine.json("recall", "user/editor")["body"] == "helix"
+
+
+def test_a_bead_that_hangs_is_reported_and_its_home_is_not_opened(machine: Machine) -> None:
+    process = machine.up()
+    machine.json("write", "user/editor", "helix")
+    process.send_signal(signal.SIGSTOP)
+    try:
+        machine_done = machine.run("status", "--json")
+    finally:
+        process.send_signal(signal.SIGCONT)
+    assert machine_done.returncode == 3
+    assert not any(state["ready"] for state in json.loads(machine_done.stdout)["services"].values())
+
+
+def test_two_commands_at_once_wait_for_each_other_when_nothing_runs(machine: Machine) -> None:
+    """They take turns at the same lock; neither write is lost."""
+    first = machine.start("write", "user/a", "one")
+    second = machine.start("write", "user/b", "two")
+    assert [process.wait(timeout=LIMIT_S) for process in (first, second)] == [0, 0]
+    assert len(machine.json("memories")["facts"]) == 2
+
+
+def test_services_in_processes_of_their_own_answer_like_one(machine: Machine) -> None:
+    """`bead serve`, as the containers run it: over sockets, with scoped tokens."""
+    ready = {}
+    for name in ("store", "index", "dream", "curate", "scheduler", "proxy"):
+        process = machine.start("serve", name)
+        ready[name] = read_until(process, f"{name} answers on port {machine.ports[name]}\n".encode())
+    until = time.monotonic() + LIMIT_S
+    while any(machine.run("serve", name, "--check").returncode for name in SERVICES) and time.monotonic() < until:
+        continue
+    check_life_of_a_fact(machine)
+    assert len({machine.health(name)["home_id"] for name in SERVICES}) == 1
