@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bead import blocks
@@ -58,6 +58,7 @@ _FORGERIES = (
 _TEXT = st.lists(st.one_of(st.sampled_from(_FORGERIES), st.text(st.characters(), max_size=6)), max_size=8).map("".join)
 
 
+@settings(deadline=None)
 @given(_TEXT)
 def test_no_body_closes_or_opens_a_fence(body: str) -> None:
     text = blocks.render(BlockKind.RECALL, [_fact(body)])
@@ -68,6 +69,7 @@ def test_no_body_closes_or_opens_a_fence(body: str) -> None:
     assert text.startswith('<bead-memory kind="recall">\n') and text.endswith("\n</bead-memory>")
 
 
+@settings(deadline=None)
 @given(_TEXT)
 def test_a_block_is_valid_utf8_and_is_taken_out_whole(body: str) -> None:
     text = blocks.render(BlockKind.RECALL, [_fact(body)])
@@ -76,6 +78,7 @@ def test_a_block_is_valid_utf8_and_is_taken_out_whole(body: str) -> None:
     assert blocks.strip(f"before {text}after") == "before after"
 
 
+@settings(deadline=None)
 @given(_TEXT)
 def test_only_the_first_line_of_a_body_begins_a_note(body: str) -> None:
     lines = blocks.render(BlockKind.RECALL, [_fact(body)]).splitlines()

@@ -48,6 +48,7 @@ class _Reading:
         users = self._users()
         newest_is_user = bool(users) and not self._answered()
         kind = side.kind(self._body, list(wire.texts(self._system)), self._newest_texts)
+        model = wire.anything(self._body.model)
         cues: tuple[Cue, ...] = ()
         turn_text = ""
         if newest_is_user and kind is None:
@@ -55,8 +56,8 @@ class _Reading:
             cues = newest.cues(users[-1].human_text, asked, answered)
             turn_text = newest.turn_text(_not_summaries(self._words), asked, answered)
         return ModelRequest(
-            model=self._body.model if isinstance(self._body.model, str) else "",
-            stream=self._body.stream is True,
+            model=model if isinstance(model, str) else "",
+            stream=wire.anything(self._body.stream) is True,
             directory=directory.find(self._texts_with_directory()),
             session=_session(self._body.metadata),
             side=kind,

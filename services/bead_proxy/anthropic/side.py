@@ -33,7 +33,7 @@ def kind(body: wire.Body, system: list[str], newest: list[str]) -> SideRequest |
             return SideRequest.TITLE
         if _wants_schema(body):
             return SideRequest.OTHER
-    if body.max_tokens == 1 or _any_begins(_HELPER_SYSTEM, system):
+    if wire.anything(body.max_tokens) == 1 or _any_begins(_HELPER_SYSTEM, system):
         return SideRequest.OTHER
     return None
 

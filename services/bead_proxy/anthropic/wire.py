@@ -29,9 +29,9 @@ class Body(msgspec.Struct):
 
     messages: list[Message]
     system: Raw = ABSENT
-    model: Any = None
-    stream: Any = None
-    max_tokens: Any = None
+    model: Raw = ABSENT
+    stream: Raw = ABSENT
+    max_tokens: Raw = ABSENT
     metadata: Raw = ABSENT
     tools: Raw = ABSENT
     output_config: Raw = ABSENT
@@ -95,8 +95,11 @@ def source(value: Raw) -> Source:
 
 
 def anything(value: Raw) -> Any:
-    """`value` decoded whole, None when absent. Raises Unreadable."""
-    return _decoded(_ANY, value)
+    """`value` decoded whole; None when it is absent, or holds what Python cannot (a number without end, say)."""
+    try:
+        return _decoded(_ANY, value)
+    except Unreadable:
+        return None
 
 
 def is_empty(value: Raw) -> bool:
