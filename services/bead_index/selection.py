@@ -57,8 +57,12 @@ def choose(
     rejected: list[Rejected] = []
     left = budget_tokens
     for candidate in judged:
+        enough = f"{max_facts} better ones are enough" if len(chosen) >= max_facts else ""
+        if against := candidate.against or enough:
+            rejected.append(_rejected(candidate, against))
+            continue
         speaking = _speaking(candidate, facts)
-        reason = candidate.against or _reason(candidate, speaking, chosen, seen, left, max_facts)
+        reason = _reason(candidate, speaking, chosen, seen, left)
         if not reason:
             chosen[speaking.known.fact.uid] = speaking
             left -= speaking.known.tokens
@@ -75,16 +79,12 @@ def _speaking(candidate: Judged, facts: VisibleFacts) -> Judged:
     return candidate if speaker is candidate.known else Judged(speaker, candidate.score, candidate.terms)
 
 
-def _reason(
-    candidate: Judged, speaking: Judged, chosen: Collection[str], seen: Collection[str], left: int, max_facts: int
-) -> str:
+def _reason(candidate: Judged, speaking: Judged, chosen: Collection[str], seen: Collection[str], left: int) -> str:
     uid = speaking.known.fact.uid
     if candidate.known.fact.uid in seen or uid in seen:
         return "already in this conversation"
     if uid in chosen:
         return _SILENCED
-    if len(chosen) >= max_facts:
-        return f"{max_facts} better ones are enough"
     if speaking.known.tokens > left:
         return f"does not fit into the {left} tokens that are left"
     return ""

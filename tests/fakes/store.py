@@ -5,21 +5,22 @@
     store.down = True          # every call now fails as if nothing listened
     store.restart()            # a new epoch, as after a restore
 
-Held true by the store's contract suite. Keys, verbs and versions follow the rule; review and tombstones do not exist
-here: a write with less trust than the current version is answered as `queued` and kept in `queue`.
+Held true by those tests of the store's contract that speak of no file (tests/contract/index/test_fake_store.py). It
+scans nothing: credentials and private spans are kept as they come, and nothing is ever refused as forgotten.
 """
 
 import asyncio
 import hashlib
+import re
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import msgspec
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 from prometheus_client import CollectorRegistry
 
 from bead import __version__, keys
@@ -27,8 +28,8 @@ from bead.bus.service import Service, create_api
 from bead.bus.transport import DEFAULT_TIMEOUT_S, Answer, InProcessTransport
 from bead.clients.store import StoreClient
 from bead.conversations import Block, Conversation
-from bead.errors import NotFound, ServiceDown, StaleConversation
-from bead.facts import FactType, FactVersion, Status, TriggerCard
+from bead.errors import BadRequest, NotFound, Refused, ServiceDown, StaleConversation
+from bead.facts import FactType, FactVersion, Sensitivity, Status, TriggerCard
 from bead.projects import scope_name
 from bead.turns import Role
 from bead.wire.health import Health
@@ -58,7 +59,8 @@ from bead.wire.store import (
     WriteFact,
 )
 
-Request = TypeVar("Request")
+Asked = TypeVar("Asked")
+_SOMEBODYS_HOME = re.compile(r"/(?:home|Users)/[^/]+\Z|/root\Z")
 
 
 class FakeStore:
@@ -80,21 +82,23 @@ class FakeStore:
         self.client = StoreClient(_Reachable(self, InProcessTransport("store", self.service.app)))
         self._owner = owner
         self._epoch = 1
-        self._changes: list[Change] = []
+        self._seq = 0
+        self._changes: dict[tuple[ChangeKind, str], Change] = {}
+        """The newest change of each key and session, oldest first."""
         self._changed = asyncio.Condition()
         self._facts: dict[str, list[FactVersion]] = {}
         self._turns: dict[str, dict[str, TurnView]] = {}
         self._projects: dict[str, Project] = {}
         self._directories: dict[str, str] = {}
         self._conversations: dict[str, Conversation] = {}
-        self._blocks: dict[tuple[str, str, str], list[Block]] = {}
+        self._whose: dict[str, tuple[str, str]] = {}
 
     # -- what tests do behind the client's back -----------------------------------------------------------------------
 
     @property
     def seq(self) -> int:
         """Last sequence number."""
-        return len(self._changes)
+        return self._seq
 
     @property
     def epoch(self) -> str:
@@ -104,6 +108,7 @@ class FakeStore:
     def restart(self) -> None:
         """Begin a new epoch: sequence numbers start again and only the manifest tells what there is."""
         self._epoch += 1
+        self._seq = 0
         self._changes.clear()
 
     async def forget(self, key: str) -> int:
@@ -131,7 +136,12 @@ class FakeStore:
 
     async def write_fact(self, request: WriteFact) -> WriteAnswer:
         """`POST /v1/facts`."""
-        scope = f"project/{request.project}" if request.project else "user"
+        if not request.body.strip() or "\0" in request.body:
+            raise BadRequest("a fact needs text without null characters")
+        if request.sensitivity is Sensitivity.SECRET:
+            raise Refused("the fake store has no vault")
+        in_project = request.project and request.type is not FactType.USER
+        scope = f"project/{request.project}" if in_project else "user"
         key = str(keys.in_scope(scope, request.key or keys.derive_name(request.body)))
         versions = self._facts.get(key, [])
         current = versions[-1] if versions else None
@@ -173,6 +183,8 @@ class FakeStore:
 
     async def mark(self, mark: Mark) -> FactVersion:
         """`POST /v1/marks`."""
+        if mark.status in (Status.SEALED, Status.SUPERSEDED):
+            raise BadRequest("a mark neither seals nor supersedes")
         current = self.current_fact(mark.key)
         said = mark.model_dump(exclude_none=True, exclude={"key"})
         marked = current.model_copy(update={**said, **({"status": mark.status} if mark.status else {})})
@@ -197,6 +209,7 @@ class FakeStore:
             body=request.body,
             sources=request.sources,
             harness=request.harness,
+            pinned=current.pinned if current else False,
             when=request.when or TriggerCard(),
         )
 
@@ -204,8 +217,11 @@ class FakeStore:
         better: dict[str, object] = {}
         if new.trust.outranks(current.trust):
             better["trust"] = new.trust
-        if new.when and new.when != current.when:
-            better["when"] = new.when
+        card = new.when if not current.trust.outranks(new.trust) else _joined(current.when, new.when)
+        if new.when and card != current.when:
+            better["when"] = card
+        if current.status is Status.DORMANT and not current.trust.outranks(new.trust):
+            better["status"] = Status.CURRENT
         verb = Verb.REINFORCED if better else Verb.UNCHANGED
         if better:
             self._facts[current.key][-1] = current.model_copy(update=better)
@@ -225,6 +241,10 @@ class FakeStore:
 
     async def append_turn(self, request: AppendTurn) -> TurnAppended:
         """`POST /v1/turns`."""
+        try:
+            at = datetime.fromisoformat(request.at)
+        except ValueError:
+            raise BadRequest("'at' is no time") from None
         turns = self._turns.setdefault(request.session, {})
         known = request.turn_id in turns
         if not known:
@@ -232,11 +252,12 @@ class FakeStore:
                 session=request.session,
                 ordinal=len(turns) + 1,
                 role=Role(request.role),
-                at=datetime.fromisoformat(request.at),
+                at=at,
                 project=request.project,
                 text=request.text,
                 complete=request.complete,
             )
+            self._turns[request.session] = self._turns.pop(request.session)  # newest last
             await self._note(ChangeKind.TURN, request.session)
         first = next(iter(turns.values())).at
         source = f"raw/{first:%Y/%m/%d}/{request.session}.md#turn-{turns[request.turn_id].ordinal}"
@@ -250,46 +271,74 @@ class FakeStore:
 
     def sessions(self, limit: int) -> SessionList:
         """`GET /v1/sessions`."""
-        newest = sorted(self._turns, key=lambda name: max(turn.at for turn in self._turns[name].values()), reverse=True)
-        return SessionList(sessions=tuple(newest[:limit]))
+        return SessionList(sessions=tuple(reversed(self._turns))[:limit])
 
     # -- projects, conversations --------------------------------------------------------------------------------------
 
     def resolve_project(self, request: ResolveProject) -> Project | None:
         """`POST /v1/projects/resolve`."""
-        identity = request.identity or self._directories.get(request.directory or "")
-        identity = identity or (f"path:{request.directory}" if request.directory else None)
-        if identity is None:
-            return None
-        if request.directory:
-            self._directories[request.directory] = identity
-        if identity not in self._projects:
-            taken = {project.name for project in self._projects.values()}
-            base = scope_name(request.name or identity.rstrip("/").rsplit("/", 1)[-1])
-            name = next(name for name in _names(base) if name not in taken)
-            self._projects[identity] = Project(name=name, identity=identity)
-        return self._projects[identity]
+        directory = request.directory
+        if not (directory or request.identity) or (directory and not directory.startswith("/")):
+            raise BadRequest("a project is found by an absolute 'directory' or by 'identity'")
+        directory = directory.rstrip("/") if directory else None
+        if not request.identity and directory is not None:
+            if known := self._nearest(directory):
+                return known
+            if not directory or _SOMEBODYS_HOME.match(directory):
+                return None
+        id = request.identity or f"path:{directory}"
+        if id not in self._projects:
+            before = self._projects.pop(f"path:{directory}", None)
+            name = before.name if before else self._free_name(request.name or re.split("[/:]", id.rstrip("/"))[-1])
+            self._projects[id] = Project(name=name, identity=id)
+        if directory:
+            self._directories[directory] = id
+        return self._projects[id]
+
+    def _nearest(self, directory: str) -> Project | None:
+        """The project of `directory`, or of the nearest folder above it that is known by more than its path."""
+        for known in sorted(self._directories, key=len, reverse=True):
+            id = self._directories[known]
+            if directory == known or (directory.startswith(f"{known}/") and not id.startswith("path:")):
+                return self._projects[id]
+        return None
+
+    def _free_name(self, name: str) -> str:
+        taken = {project.name for project in self._projects.values()}
+        return next(free for free in _names(scope_name(name)) if free not in taken)
 
     async def find_conversation(self, request: FindConversation) -> Conversation:
         """`POST /v1/conversations/find`."""
         id = f"{request.session}-{request.thread}"
-        generation = self._conversations.get(id, Conversation(id, 0)).generation
-        return Conversation(id, generation, self._pinned_to(request.owner, request.project, request.positions))
+        own = self._conversations.get(id, Conversation(id, 0))
+        others = self._others(request.owner, request.project, id) if len(request.positions) > 1 else []
+        found: list[Block] = []
+        for position in request.positions:
+            at = ([b for b in each.blocks if b.position == position] for each in (own, *others))
+            found += next((blocks for blocks in at if blocks), [])
+        return Conversation(id, own.generation, tuple(found))
 
     async def commit_blocks(self, request: CommitBlocks) -> Conversation:
         """`POST /v1/conversations/commit`."""
         current = self._conversations.get(request.conversation, Conversation(request.conversation, 0))
-        if current.generation != request.generation:
+        held = {(block.position, block.kind): block for block in current.blocks}
+        clash = any(held.get((block.position, block.kind), block) != block for block in request.blocks)
+        if current.generation != request.generation or clash:
             raise StaleConversation("the conversation has moved on", state=msgspec.to_builtins(current))
-        for block in request.blocks:
-            self._blocks.setdefault((request.owner, request.project, block.position), []).append(block)
-        kept = Conversation(current.id, current.generation or 1, current.blocks + request.blocks)
-        self._conversations[current.id] = kept
-        await self._note(ChangeKind.CONVERSATION, current.id)
+        new = tuple(block for block in request.blocks if (block.position, block.kind) not in held)
+        kept = Conversation(current.id, current.generation or 1, current.blocks + new)
+        self._conversations.pop(current.id, None)
+        self._conversations[current.id] = kept  # newest last
+        self._whose[current.id] = (request.owner, request.project)
         return Conversation(current.id, kept.generation)
 
-    def _pinned_to(self, owner: str, project: str, positions: Iterable[str]) -> tuple[Block, ...]:
-        return tuple(block for position in positions for block in self._blocks.get((owner, project, position), ()))
+    def _others(self, owner: str, project: str, id: str) -> list[Conversation]:
+        """Other conversations of the same owner and project, newest first."""
+        return [
+            conversation
+            for conversation in reversed(self._conversations.values())
+            if conversation.id != id and self._whose[conversation.id] == (owner, project)
+        ]
 
     # -- the feed -----------------------------------------------------------------------------------------------------
 
@@ -305,8 +354,8 @@ class FakeStore:
                     await self._changed.wait_for(there)
             except TimeoutError:
                 pass
-        changes = self._changes[after:] if epoch == self.epoch else ()
-        return ChangePage(epoch=self.epoch, seq=self.seq, changes=tuple(changes))
+        newer = (change for change in self._changes.values() if change.seq > after)
+        return ChangePage(epoch=self.epoch, seq=self.seq, changes=tuple(newer) if epoch == self.epoch else ())
 
     def manifest(self) -> Manifest:
         """`GET /v1/manifest`."""
@@ -316,7 +365,9 @@ class FakeStore:
 
     async def _note(self, kind: ChangeKind, id: str, *, gone: bool = False) -> int:
         async with self._changed:
-            self._changes.append(Change(seq=self.seq + 1, kind=kind, id=id, gone=gone))
+            self._seq += 1
+            self._changes.pop((kind, id), None)
+            self._changes[kind, id] = Change(seq=self._seq, kind=kind, id=id, gone=gone)
             self._changed.notify_all()
         return self.seq
 
@@ -374,13 +425,13 @@ def _add_routes(api: FastAPI, store: FakeStore) -> None:
     async def list_facts(scope: str | None = None, after: str | None = None, limit: int = 1_000) -> FactList:
         return store.list_facts(scope, after, limit)
 
-    @api.get("/v1/facts/{key:path}/history")
-    async def history(key: str) -> History:
-        return store.history(key)
-
     @api.get("/v1/facts/{key:path}")
-    async def current_fact(key: str) -> FactVersion:
-        return store.current_fact(key)
+    async def fact(request: Request) -> FactVersion | History:
+        # Read as it was sent: `user%2Feditor/history` is a history, `user%2Feditor%2Fhistory` is a key.
+        tail = request.scope["raw_path"].decode().partition("/v1/facts/")[2]
+        if tail.endswith("/history"):
+            return store.history(unquote(tail.removesuffix("/history")))
+        return store.current_fact(unquote(tail))
 
     @api.post("/v1/marks")
     async def mark(request: Mark) -> FactVersion:
@@ -416,12 +467,21 @@ def _add_routes(api: FastAPI, store: FakeStore) -> None:
 
 
 def _hot(
-    kind: type[Request], answer: Callable[[Request], Awaitable[msgspec.Struct]]
+    kind: type[Asked], answer: Callable[[Asked], Awaitable[msgspec.Struct]]
 ) -> Callable[[bytes], Awaitable[bytes]]:
     async def route(body: bytes) -> bytes:
-        return msgspec.json.encode(await answer(msgspec.json.decode(body, type=kind)))
+        try:
+            request = msgspec.json.decode(body, type=kind)
+        except msgspec.DecodeError:
+            raise BadRequest("the request is not well formed") from None
+        return msgspec.json.encode(await answer(request))
 
     return route
+
+
+def _joined(card: TriggerCard, more: TriggerCard) -> TriggerCard:
+    fields = {name: (*getattr(card, name), *getattr(more, name)) for name in TriggerCard.model_fields}
+    return TriggerCard(**{name: tuple(dict.fromkeys(values)) for name, values in fields.items()})
 
 
 def _entry(kind: ChangeKind, id: str, parts: Iterable[FactVersion | TurnView]) -> ManifestEntry:

@@ -1,0 +1,62 @@
+"""The fake store keeps the store's contract: every test of it that speaks of no file, no scan and no limit of size."""
+
+import inspect
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from bead.bus.transport import InProcessTransport
+from bead.home import Home
+from tests.contract.store import test_changes, test_conversations, test_facts, test_projects, test_turns
+from tests.contract.store.opening import Open
+from tests.fakes.store import FakeStore
+
+# What only the real store does: it reads and writes files, scans for credentials, cuts private spans, bounds sizes.
+_REAL_ONLY = (
+    "home",
+    "credential",
+    "private",
+    "opened(",
+    "bytes_unchanged",
+    "x" + '" *',
+    "project_id",
+    "a\\nb",
+    "file(",
+)
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Open]:
+    fake = FakeStore()
+    yield Open(Home(tmp_path), fake.client, InProcessTransport("store", fake.service.app), fake.service)
+
+
+@pytest.fixture
+def local(store: Open) -> Open:
+    return store
+
+
+def _tests_without_files(module: ModuleType) -> dict[str, Callable[..., object]]:
+    return {
+        f"{name}_in_{module.__name__.rpartition('_')[2]}": test
+        for name, test in vars(module).items()
+        if name.startswith("test_") and not any(word in _whole_source(test) for word in _REAL_ONLY)
+    }
+
+
+def _whole_source(test: Callable[..., object]) -> str:
+    marks = getattr(test, "pytestmark", [])
+    return inspect.getsource(test) + "".join(repr(mark.args) for mark in marks)
+
+
+for _module in (test_changes, test_conversations, test_facts, test_projects, test_turns):
+    globals().update(_tests_without_files(_module))
+
+
+def test_most_of_the_contract_is_asked_of_the_fake() -> None:
+    """A word too many in the list of exceptions would silently leave nothing to test."""
+    asked = [name for name in globals() if name.startswith("test_") and "_in_" in name]
+
+    assert len(asked) > 40
