@@ -86,7 +86,7 @@ async def test_an_error_of_the_service_is_the_same_error_here(store: StoreClient
 
 
 async def test_an_empty_answer_stays_empty(store: StoreClient) -> None:
-    assert await store.resolve_project(ResolveProject()) is None
+    assert await store.resolve_project(ResolveProject(directory="/")) is None
 
 
 async def test_a_service_that_is_down_is_unavailable_not_a_crash(curate: Transport) -> None:
