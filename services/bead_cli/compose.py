@@ -15,16 +15,16 @@ import uvloop
 from aiohttp import web
 
 from bead import __version__
-from bead.bus.serve import listen, serving
+from bead.bus.serve import serving
 from bead.bus.service import Access, Service
 from bead.bus.transport import InProcessTransport, Transport
 from bead.clients.index import IndexClient
 from bead.clients.store import StoreClient
 from bead.git import identify
 from bead.home import Home
-from bead.settings import Listener, Settings
+from bead.settings import Settings
 from bead_cli import runtime
-from bead_cli.hosting import NAMES, now, stop_on_signals, until
+from bead_cli.hosting import now, stop_on_signals, until
 from bead_curate.app import create_service as create_curate
 from bead_dream.app import create_service as create_dream
 from bead_index.access import SCOPES as INDEX_SCOPES
@@ -48,40 +48,25 @@ class Stack(NamedTuple):
     proxy: web.Application
 
 
-def run(home: Home, settings: Settings, ready: Prepared, announce: Announce, *, in_container: bool = False) -> None:
-    """Serve until a signal ends it.
+def run(
+    home: Home, settings: Settings, ready: Prepared, sockets: Mapping[str, socket.socket], announce: Announce
+) -> None:
+    """Serve on the bound `sockets` until a signal ends it.
 
     Raises:
-        Unavailable: a port is taken, the home cannot be used or another process holds it.
+        Unavailable: another process holds the home, or it cannot be used.
     """
     tune_allocator()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(home, settings, ready, announce, in_container))
+        runner.run(_serve(home, settings, ready, sockets, announce))
 
 
-async def _serve(home: Home, settings: Settings, ready: Prepared, announce: Announce, in_container: bool) -> None:
-    stop = stop_on_signals()
-    sockets: dict[str, socket.socket] = {}
-    try:
-        for name in NAMES:
-            sockets[name] = listen(*_address(settings, name), in_container=in_container)
-        ports = {name: int(each.getsockname()[1]) for name, each in sockets.items()}
-        await _compose(home, settings, ready, sockets, ports, stop, announce)
-    finally:
-        for each in sockets.values():
-            each.close()
-
-
-async def _compose(
-    home: Home,
-    settings: Settings,
-    ready: Prepared,
-    sockets: Mapping[str, socket.socket],
-    ports: dict[str, int],
-    stop: asyncio.Event,
-    announce: Announce,
+async def _serve(
+    home: Home, settings: Settings, ready: Prepared, sockets: Mapping[str, socket.socket], announce: Announce
 ) -> None:
+    stop = stop_on_signals()
     stack = wire(home, settings, ready)
+    ports = {name: int(each.getsockname()[1]) for name, each in sockets.items()}
     access = _accesses(ready, ports)
     who = runtime.Runtime(ready.home_id, __version__, now(), ports, getpid(), runtime.birth_of(getpid()))
     async with AsyncExitStack() as resources:
@@ -132,8 +117,3 @@ def _accesses(ready: Prepared, ports: Mapping[str, int]) -> dict[str, Access]:
     scopes = {"store": STORE_SCOPES, "index": INDEX_SCOPES}
     secrets = {name: ready.admin_token if name == "curate" else ready.bus_secret for name in ports}
     return {name: Access(secrets[name], port, scopes.get(name, {})) for name, port in ports.items()}
-
-
-def _address(settings: Settings, name: str) -> tuple[str, int]:
-    listener: Listener = getattr(settings, name)
-    return listener.host, listener.port

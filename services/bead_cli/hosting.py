@@ -2,8 +2,13 @@
 
 import asyncio
 import signal
-from contextlib import AbstractAsyncContextManager
+import socket
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager
 from datetime import UTC, datetime
+
+from bead.bus.serve import listen
+from bead.settings import Listener, Settings
 
 NAMES = ("store", "index", "dream", "curate", "scheduler", "proxy")
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -34,3 +39,19 @@ async def until(stop: asyncio.Event, serves: AbstractAsyncContextManager[None]) 
 def now() -> str:
     """The time, RFC 3339 in UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+@contextmanager
+def bound(settings: Settings, names: Iterable[str], *, in_container: bool) -> Iterator[dict[str, socket.socket]]:
+    """Listening sockets of the services, by name. From here on callers wait for an answer instead of being refused.
+
+    Raises:
+        Unavailable: a port is taken.
+        Refused: an address is not loopback, and this is no container.
+    """
+    with ExitStack() as opened:
+        sockets = {}
+        for name in names:
+            listener: Listener = getattr(settings, name)
+            sockets[name] = opened.enter_context(listen(listener.host, listener.port, in_container=in_container))
+        yield sockets

@@ -42,15 +42,22 @@ def read(home: str) -> Runtime | None:
 
 
 def write(home: str, runtime: Runtime) -> None:
-    """Replace the file in one step, mode 0600."""
+    """Replace the file in one step, mode 0600.
+
+    Raises:
+        HomeUnusable: the home cannot be written, or the disk is full.
+    """
     path = os.path.join(home, _NAME)
     temporary = f"{path}.{os.getpid()}.tmp"
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-    with open(handle, "w", encoding="utf-8") as file:
-        file.write(json.dumps(runtime._asdict(), indent=1) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
+    try:
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        with open(handle, "w", encoding="utf-8") as file:
+            file.write(json.dumps(runtime._asdict(), indent=1) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        raise HomeUnusable(f"{path} cannot be written ({error.strerror})") from None
 
 
 def remove(home: str, runtime: Runtime) -> None:

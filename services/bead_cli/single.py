@@ -4,7 +4,6 @@ import asyncio
 import os
 import socket
 from collections.abc import Mapping
-from contextlib import AsyncExitStack
 from typing import NamedTuple
 
 import aiohttp
@@ -12,7 +11,7 @@ import uvloop
 
 from bead import __version__
 from bead.bus.guard import scoped_token
-from bead.bus.serve import listen, serving
+from bead.bus.serve import serving
 from bead.bus.service import Access, Service
 from bead.bus.transport import HttpTransport, Transport
 from bead.clients.health import health
@@ -23,7 +22,7 @@ from bead.git import identify
 from bead.settings import Listener, Settings
 from bead_cli import runtime
 from bead_cli.context import Context, read_token
-from bead_cli.hosting import NAMES, now, stop_on_signals, until
+from bead_cli.hosting import NAMES, bound, now, stop_on_signals, until
 
 Scopes = Mapping[str, tuple[str, ...]]
 
@@ -60,33 +59,28 @@ def run(name: str, context: Context) -> None:
 
 async def _serve(name: str, context: Context) -> None:
     stop = stop_on_signals()
-    settings = context.settings()
-    listener: Listener = getattr(settings, name)
-    bound = listen(listener.host, listener.port, in_container=context.in_container())
-    try:
-        async with AsyncExitStack() as stack:
-            session = await stack.enter_async_context(aiohttp.ClientSession(trust_env=False))
-            if name == "store":
-                from bead_store.home import prepare
+    if name == "store":
+        from bead_store.home import prepare
 
-                prepare(context.layout())
+        prepare(context.layout())
+    settings = context.settings()
+    with bound(settings, (name,), in_container=context.in_container()) as sockets:
+        async with aiohttp.ClientSession(trust_env=False) as session:
             node = _Node(context, settings, read_token(context.home, "bus", context.environ), session)
             if name == "proxy":
-                await _serve_proxy(node, bound, stop)
+                await _serve_proxy(node, sockets[name], stop)
             else:
-                await _serve_service(name, node, bound, stop)
-    finally:
-        bound.close()
+                await _serve_service(name, node, sockets[name], stop)
 
 
-async def _serve_service(name: str, node: _Node, bound: socket.socket, stop: asyncio.Event) -> None:
+async def _serve_service(name: str, node: _Node, listener: socket.socket, stop: asyncio.Event) -> None:
     service, scopes = await _service(name, node)
-    port = int(bound.getsockname()[1])
+    port = int(listener.getsockname()[1])
     secret = node.token("admin") if name == "curate" else node.secret
     hosts = frozenset(NAMES) if node.context.in_container() else frozenset()
     guarded = service.guarded(Access(secret, port, scopes, hosts))
     async with service.running(), asyncio.TaskGroup() as group:
-        group.create_task(until(stop, serving(guarded, bound, name)))
+        group.create_task(until(stop, serving(guarded, listener, name)))
         node.context.output.note(f"{name} answers on port {port}")
         await (_named_in_runtime(node, port, stop) if name == "store" else stop.wait())
 
@@ -105,7 +99,7 @@ async def _named_in_runtime(node: _Node, port: int, stop: asyncio.Event) -> None
         runtime.remove(context.home, who)
 
 
-async def _serve_proxy(node: _Node, bound: socket.socket, stop: asyncio.Event) -> None:
+async def _serve_proxy(node: _Node, listener: socket.socket, stop: asyncio.Event) -> None:
     from bead_proxy.allocator import tune_allocator
     from bead_proxy.app import create_app
     from bead_proxy.app import serving as serving_proxy
@@ -123,8 +117,8 @@ async def _serve_proxy(node: _Node, bound: socket.socket, stop: asyncio.Event) -
         identify=None if in_container else identify,
         hosts=NAMES if in_container else (),
     )
-    node.context.output.note(f"proxy answers on port {bound.getsockname()[1]}")
-    await until(stop, serving_proxy(app, bound))
+    node.context.output.note(f"proxy answers on port {listener.getsockname()[1]}")
+    await until(stop, serving_proxy(app, listener))
 
 
 async def _service(name: str, node: _Node) -> tuple[Service, Scopes]:

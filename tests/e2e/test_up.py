@@ -133,6 +133,15 @@ def test_a_home_that_cannot_be_written_is_one_line(machine: Machine) -> None:
     assert (done.returncode, done.stderr.count("\n")) == (3, 1)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_a_home_of_another_user_is_one_line(machine: Machine) -> None:
+    machine.home.mkdir(mode=0o700)
+    os.chown(machine.home, 12_345, 12_345)
+    done = machine.run("up")
+    assert (done.returncode, done.stderr.count("\n")) == (3, 1)
+    assert "another user" in done.stderr
+
+
 def test_a_home_below_a_file_is_one_line(machine: Machine) -> None:
     (machine.root / "file").write_text("")
     done = machine.run("up", "--home", str(machine.root / "file" / "home"))

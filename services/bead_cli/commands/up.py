@@ -31,20 +31,20 @@ def configure(parser: argparse.ArgumentParser, name: str) -> None:
 def run(args: argparse.Namespace, context: Context) -> int:
     """Serve; 3 when the home or a port cannot be had."""
     _refuse_second(context)
-    from bead.logs import configure as configure_logs
-    from bead_cli import compose
+    from bead_cli.hosting import NAMES, bound
     from bead_store.home import prepare
 
-    configure_logs()
-    ready = prepare(context.layout())
+    home = context.layout()
+    ready = prepare(home)
+    settings = context.settings()
     try:
-        compose.run(
-            context.layout(),
-            context.settings(),
-            ready,
-            lambda who, token: announce(context, who, token),
-            in_container=context.in_container(),
-        )
+        with bound(settings, NAMES, in_container=context.in_container()) as sockets:
+            # The services take most of a start to import; whoever calls meanwhile waits in line.
+            from bead.logs import configure as configure_logs
+            from bead_cli import compose
+
+            configure_logs()
+            compose.run(home, settings, ready, sockets, lambda who, token: announce(context, who, token))
     except StoreLocked:
         _refuse_second(context)
         raise

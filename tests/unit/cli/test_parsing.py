@@ -7,6 +7,7 @@ import pytest
 
 from bead_cli.__main__ import run
 from bead_cli.catalogue import COMMANDS
+from bead_cli.commands import version
 from bead_cli.parsing import parse, parser_of
 
 # Of the design, and not here yet: a command that does nothing would be a lie.
@@ -65,3 +66,18 @@ def test_version_is_one_line_or_one_document() -> None:
     out = io.StringIO()
     assert run(["version", "--json"], {}, out, io.StringIO()) == 0
     assert list(json.loads(out.getvalue())) == ["version"]
+
+
+def test_a_defect_of_ours_is_one_line_without_the_text_of_the_exception(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An exception's text may hold what it choked on (I15)."""
+
+    def choke(*_: object) -> int:
+        raise ExceptionGroup("several", [ValueError("a memory of the person")])
+
+    monkeypatch.setattr(version, "run", choke)
+    out, err = io.StringIO(), io.StringIO()
+    assert run(["version", "--json"], {}, out, err) == 3
+    assert json.loads(out.getvalue())["type"] == "urn:bead:error:internal"
+    assert "ValueError" in err.getvalue()
+    assert "memory" not in err.getvalue() + out.getvalue()
+    assert err.getvalue().count("\n") == 1
