@@ -147,11 +147,11 @@ class IndexFile:
         with _translated(self._path):
             return self._db.execute(query, (FACT, TURN)).fetchall()
 
-    def match(self, words: Collection[str], limit: int) -> list[Piece]:
-        """The best pieces that hold any of `words`, which are terms as `terms` makes them."""
+    def match(self, words: Collection[str], limit: int, *, beginnings: bool = False) -> list[Piece]:
+        """The best pieces that hold any of `words` (terms as `terms` makes them), or a word that begins with one."""
         if not words:
             return []
-        expression = " OR ".join('"' + word.replace('"', "") + '"' for word in words)
+        expression = " OR ".join('"' + word.replace('"', "") + ('"*' if beginnings else '"') for word in words)
         # Through SQLite's top-N sorter: two to three times faster than `ORDER BY rank`, the same ranking.
         query = """
             SELECT kind, source, project, version, trust, status, text, -s FROM (
@@ -160,6 +160,15 @@ class IndexFile:
         """
         with _translated(self._path):
             return [Piece(*row) for row in self._db.execute(query, (expression, limit))]
+
+    def containing(self, text: str, limit: int) -> list[Piece]:
+        """The newest pieces in which `text` stands as it is, inside a word too. Reads every piece: a last resort."""
+        query = """
+            SELECT kind, source, project, version, trust, status, text, 0.0 FROM pieces
+            WHERE instr(text, ?) ORDER BY id DESC LIMIT ?
+        """
+        with _translated(self._path):
+            return [Piece(*row) for row in self._db.execute(query, (text, limit))]
 
     # -- changes: call within `transaction` ---------------------------------------------------------------------------
 

@@ -79,7 +79,8 @@ class Follower:
     @property
     def degraded(self) -> tuple[str, ...]:
         """What does not work, in plain words; empty when the copy follows."""
-        return (self._trouble,) if self._trouble else ()
+        building = ("the search index is being built again from the store",) if self._ready and not self._whole else ()
+        return (*((self._trouble,) if self._trouble else ()), *building)
 
     @property
     def ready(self) -> bool:
@@ -159,10 +160,12 @@ class Follower:
                 await asyncio.sleep(_FIRST_PAUSE_S)
 
     async def _apply(self, page: ChangePage) -> None:
-        batch = await self._fetch(page.changes)
-        self._change_table(batch)
-        seq = page.changes[-1].seq if page.changes else page.seq
-        await self._settle(batch, Position(page.epoch, seq))
+        if not page.changes:
+            await self._settle(Batch(), Position(page.epoch, page.seq))
+        for some in _batches(page.changes):
+            batch = await self._fetch(some)
+            self._change_table(batch)
+            await self._settle(batch, Position(page.epoch, some[-1].seq))
 
     async def _settle(self, batch: Batch, position: Position) -> None:
         await self._worker.write(lambda index: batch.write(index, position))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from bead.facts import Status, Trust
 from bead.wire.index import Hit, SearchAnswer
-from bead_index.database import FACT, Piece
+from bead_index.database import FACT, IndexFile, Piece
 from bead_index.snippets import snippet
 from bead_index.terms import query_terms
 from bead_index.worker import Worker
@@ -27,9 +27,17 @@ async def search(worker: Worker, query: str, project: str | None, limit: int) ->
     """At most `limit` facts and turns that hold a word of `query`, best first; each turn once."""
     words = query_terms(query, MAX_QUERY_TERMS)
     limit = max(1, min(limit, MAX_LIMIT))
-    pieces = await worker.read(lambda index: index.match(words, max(_CANDIDATES, 5 * limit)))
+    pieces = await worker.read(lambda index: _find(index, words, max(_CANDIDATES, 5 * limit)))
     best = _best_of_each(pieces, project)[:limit]
     return SearchAnswer(hits=tuple(_hit(piece, score, words) for score, piece in best))
+
+
+def _find(index: IndexFile, words: list[str], limit: int) -> list[Piece]:
+    """Whole words; where none is found their beginnings, and of scripts without blanks a single sign anywhere."""
+    if found := index.match(words, limit) or index.match(words, limit, beginnings=True):
+        return found
+    signs = [word for word in words if len(word) == 1 and not word.isascii()]
+    return index.containing(signs[0], limit) if signs else []
 
 
 def _best_of_each(pieces: Iterable[Piece], project: str | None) -> list[tuple[float, Piece]]:

@@ -104,6 +104,19 @@ async def test_words_of_scripts_without_blanks_recall_their_fact(index: IndexCli
     assert [fact.key for fact in answer.facts] == ["project/shop-api/db"]
 
 
+@pytest.mark.parametrize("query", ["户", "据", "在"])
+async def test_a_single_sign_is_found_wherever_it_stands(index: IndexClient, store: FakeStore, query: str) -> None:
+    await store_facts(store, index, "B22")
+
+    assert [hit.id for hit in (await index.search(query)).hits] == ["project/shop-api/db"]
+
+
+async def test_the_beginning_of_a_word_is_found_where_no_whole_word_is(index: IndexClient, store: FakeStore) -> None:
+    await store_facts(store, index, "B02")
+
+    assert [hit.id for hit in (await index.search("gramm")).hits] == ["project/shop-api/cpp"]
+
+
 async def test_a_snippet_marks_words_of_the_original_text(index: IndexClient, store: FakeStore) -> None:
     await store_facts(store, index, "B02")
 

@@ -164,6 +164,15 @@ async def test_many_facts_come_in_pages(start_index: StartIndex, store: FakeStor
     assert sum(store.calls.values()) < 10
 
 
+async def test_more_changes_than_one_transaction_takes_are_all_applied(index: IndexClient, store: FakeStore) -> None:
+    for number in range(2 * follow.BATCH + 1):
+        await store.put(fact(f"user/n{number}", f"flamingo number {number}"))
+    assert await index.applied(store.seq)
+
+    assert await ids(index, str(2 * follow.BATCH)) == [f"user/n{2 * follow.BATCH}"]
+    assert await ids(index, "0") == ["user/n0"]
+
+
 async def test_things_that_the_feed_brought_are_not_fetched_again_after_a_quiet_moment(
     start_index: StartIndex, store: FakeStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
