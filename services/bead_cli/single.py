@@ -134,6 +134,8 @@ async def _service(name: str, node: _Node) -> tuple[Service, Scopes]:
         from bead_index.access import SCOPES as INDEX_SCOPES
         from bead_index.app import create_service as create_index
 
+        # Its own folder, when it does not share the store's: index.db lies there.
+        home.root.mkdir(mode=0o700, parents=True, exist_ok=True)
         return create_index(settings.index, home, StoreClient(node.bus(name, "store")), home_id), INDEX_SCOPES
     if name == "curate":
         from bead_curate.app import create_service as create_curate

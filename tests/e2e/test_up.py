@@ -6,6 +6,7 @@ import re
 import signal
 import socket
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -245,3 +246,37 @@ def test_services_in_processes_of_their_own_answer_like_one(machine: Machine) ->
         continue
     check_life_of_a_fact(machine)
     assert len({machine.health(name)["home_id"] for name in SERVICES}) == 1
+
+
+def test_services_that_share_only_tokens_serve_a_client_that_has_no_home(machine: Machine) -> None:
+    """As containers do: a home of its own for each, secrets as files, names of services as hosts."""
+    machine.start("serve", "store", "--home", str(machine.root / "store"), BEAD_IN_CONTAINER="1")
+    read_until(machine.started[0], b"store answers on port ")
+    secrets = {
+        f"BEAD_{name.upper()}_TOKEN_FILE": str(machine.root / "store" / "tokens" / name)
+        for name in ("bus", "admin", "proxy")
+    }
+    for name in ("index", "dream", "curate", "scheduler", "proxy"):
+        process = machine.start("serve", name, "--home", str(machine.root / name), BEAD_IN_CONTAINER="1", **secrets)
+        read_until(process, f"{name} answers on port ".encode())
+
+    address = {"BEAD_CURATE__URL": f"http://localhost:{machine.ports['curate']}", **secrets}
+    written = machine.run("write", "user/editor", "helix", "--json", **address)
+    found = machine.run("search", "helix", "--json", **address)
+
+    assert json.loads(written.stdout)["verb"] == "created", written.stderr
+    assert json.loads(found.stdout)["hits"][0]["id"] == "user/editor", found.stderr
+    assert not machine.home.exists()
+    assert [path.name for path in (machine.root / "dream").glob("*")] == []
+    stored = json.loads((machine.root / "store" / "runtime.json").read_text())
+    assert stored["pid"] is None
+
+
+def test_a_service_name_is_a_host_only_inside_a_container(machine: Machine) -> None:
+    machine.up()
+    request = urllib.request.Request(f"http://127.0.0.1:{machine.ports['store']}/health")
+    request.add_header("Host", f"store:{machine.ports['store']}")
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request, timeout=5)
+    assert refused.value.code == 421
+    refused.value.close()
