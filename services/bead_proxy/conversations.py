@@ -21,8 +21,6 @@ class Copy:
         self.lock = asyncio.Lock()
         self.id = ""
         self.generation = 0
-        self.is_unsure = True
-        """Whether the store may have more or less than is known here."""
         self.found: tuple[Block, ...] = ()
         """Blocks as the store gave them, perhaps out of another conversation that this one goes on from. The next
         commit makes them this one's own, so that a forget that takes them raises this generation too."""
@@ -31,7 +29,7 @@ class Copy:
 
     def covers(self, positions: Sequence[str]) -> bool:
         """Whether all is known about `positions`; the newest of a conversation that only grew needs no question."""
-        return not self.is_unsure and self._known.issuperset(positions[:-1] or positions)
+        return self._known.issuperset(positions[:-1] or positions)
 
     def take(self, found: Conversation, positions: Sequence[str]) -> None:
         """Believe the store's answer about `positions`."""
@@ -43,14 +41,14 @@ class Copy:
             for position in positions:
                 for kind in BlockKind:
                     self._blocks.pop((kind, position), None)
-        self.id, self.generation, self.is_unsure = found.id, found.generation, False
+        self.id, self.generation = found.id, found.generation
         self.found = found.blocks
         self._known.update(positions)
         self._blocks.update({(block.kind, block.position): block for block in found.blocks})
 
     def keep(self, blocks: Sequence[Block], generation: int) -> None:
         """Add what was committed."""
-        self.generation, self.is_unsure, self.found = generation, False, ()
+        self.generation, self.found = generation, ()
         for block in blocks:
             self._known.add(block.position)
             self._blocks[block.kind, block.position] = block

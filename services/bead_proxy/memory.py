@@ -225,8 +225,6 @@ class Memory:
                 project=place.scope,
                 blocks=(*copy.found, *chosen.blocks),
             )
-            # Until the answer is here nobody knows whether the store has them.
-            copy.is_unsure = True
             try:
                 answer = await self._ask_store(lambda: self._store.commit_blocks(question), deadline)  # noqa: B023
             except StaleConversation as error:

@@ -48,6 +48,7 @@ class Switch:
         self.paths: list[str] = []
         """Calls that were tried, in order."""
         self._lost: dict[str, asyncio.Event] = {}
+        self._held: dict[str, asyncio.Event] = {}
         self._answered: list[str] = []
         self._changed = asyncio.Condition()
 
@@ -59,8 +60,15 @@ class Switch:
         self._lost[path] = asyncio.Event()
         return self._lost[path]
 
+    def hold(self, path: str) -> asyncio.Event:
+        """Calls of `path` wait for the event."""
+        self._held[path] = asyncio.Event()
+        return self._held[path]
+
     async def send(self, method: str, path: str, body: bytes = b"", *, timeout_s: float = DEFAULT_TIMEOUT_S) -> Answer:
         self.paths.append(path)
+        if path in self._held:
+            await self._held[path].wait()
         if self.mode is Mode.WELL and (lost := self._lost.pop(path, None)):
             await self._service.send(method, path, body, timeout_s=timeout_s)
             lost.set()

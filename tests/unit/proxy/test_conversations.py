@@ -28,12 +28,6 @@ def test_a_branch_must_be_asked_about() -> None:
     assert not copy.covers(["a", "x", "y"])
 
 
-def test_a_commit_without_an_answer_makes_a_copy_unsure() -> None:
-    copy = loaded(positions=("a",))
-    copy.is_unsure = True
-    assert not copy.covers(["a"])
-
-
 def test_blocks_come_in_order_pinned_first_and_empty_ones_not_at_all() -> None:
     pinned = Block("a", BlockKind.PINNED, "p")
     copy = loaded(recall("c", "2"), recall("a", "1"), recall("b", ""), pinned, positions=("a", "b", "c"))
