@@ -107,7 +107,7 @@ class Reader:
         """The field's text, which must be there."""
         text = self.text(name)
         if text is None:
-            raise damaged(self._path, None, f"has no field '{name}' in its header")
+            raise damaged(self._path, 1, f"has no field '{name}' in its header")
         return text
 
     def items(self, name: str) -> tuple[str, ...]:

@@ -104,7 +104,7 @@ def _parse(path: Path) -> ReviewItem:
     reader = Reader(header.parse(parts, path), path)
     created = reader.moment("created")
     if created is None:
-        raise files.damaged(path, None, "has no field 'created' in its header")
+        raise files.damaged(path, 1, "has no field 'created' in its header")
     return ReviewItem(
         id=path.stem,
         kind=reader.needed("kind"),

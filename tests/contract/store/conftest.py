@@ -18,3 +18,10 @@ def home(tmp_path: Path) -> Home:
 async def store(home: Home, request: pytest.FixtureRequest) -> AsyncIterator[Open]:
     async with opened(home, request.param) as running:
         yield running
+
+
+@pytest.fixture
+async def local(home: Home) -> AsyncIterator[Open]:
+    """In process only: for tables of inputs whose way over the bus is tested elsewhere."""
+    async with opened(home) as running:
+        yield running

@@ -56,14 +56,16 @@ async def opened(home: Home, way: str = "in-process", *, lock_wait_s: float = 0.
 
 
 @asynccontextmanager
-async def on_socket(service: Service, secret: str, scope: str | None = None) -> AsyncIterator[Transport]:
-    """The service behind its guard on a free port, with the token of `scope` or of everything."""
+async def on_socket(
+    service: Service, secret: str, scope: str | None = None, token: str | None = None
+) -> AsyncIterator[Transport]:
+    """The service behind its guard on a free port, with the token of `scope`, of everything, or a stranger's."""
     listener = listen("127.0.0.1", 0)
     port = listener.getsockname()[1]
     app = service.guarded(Access(secret, port, SCOPES))
     async with serving(app, listener, "store"), aiohttp.ClientSession() as session:
-        token = scoped_token(secret, scope) if scope else secret
-        yield HttpTransport(session, f"http://127.0.0.1:{port}", token)
+        own = scoped_token(secret, scope) if scope else secret
+        yield HttpTransport(session, f"http://127.0.0.1:{port}", token or own)
 
 
 def write_by_hand(home: Home, key: str, version: int, text: str) -> Path:

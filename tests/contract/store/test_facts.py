@@ -118,12 +118,12 @@ async def test_card_of_less_trust_only_adds(store: Open) -> None:
     ],
 )
 async def test_key_and_type_follow_from_what_is_given(
-    store: Open, fields: dict[str, str], key: str, kind: FactType
+    local: Open, fields: dict[str, str], key: str, kind: FactType
 ) -> None:
-    answer = await store.client.write_fact(WriteFact.model_validate({"body": "Ship it on Tuesdays", **fields}))
+    answer = await local.client.write_fact(WriteFact.model_validate({"body": "Ship it on Tuesdays", **fields}))
 
     assert answer.key == key
-    assert (await store.client.current_fact(key)).type is kind
+    assert (await local.client.current_fact(key)).type is kind
 
 
 @pytest.mark.parametrize(
@@ -142,12 +142,12 @@ async def test_key_and_type_follow_from_what_is_given(
     ],
 )
 async def test_what_cannot_be_stored_is_refused_and_leaves_no_file(
-    store: Open, fields: dict[str, object], error: type[Refused]
+    local: Open, fields: dict[str, object], error: type[Refused]
 ) -> None:
     with pytest.raises(error):
-        await store.client.write_fact(WriteFact.model_validate({"body": "harmless", **fields}))
+        await local.client.write_fact(WriteFact.model_validate({"body": "harmless", **fields}))
 
-    assert list(store.home.facts.rglob("*.md")) == []
+    assert list(local.home.facts.rglob("*.md")) == []
 
 
 async def test_fact_with_a_credential_is_refused(store: Open) -> None:
@@ -222,11 +222,11 @@ async def test_dormant_fact_that_is_stated_again_wakes_up(store: Open) -> None:
 
 
 @pytest.mark.parametrize("status", [Status.SEALED, Status.SUPERSEDED])
-async def test_mark_cannot_supersede_or_seal(store: Open, status: Status) -> None:
-    await store.write("I use vim")
+async def test_mark_cannot_supersede_or_seal(local: Open, status: Status) -> None:
+    await local.write("I use vim")
 
     with pytest.raises(BadRequest):
-        await store.client.mark(Mark(key="user/editor", status=status))
+        await local.client.mark(Mark(key="user/editor", status=status))
 
 
 async def test_new_version_stays_pinned(store: Open) -> None:

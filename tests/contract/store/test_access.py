@@ -1,0 +1,54 @@
+"""Who may ask the store what, over its socket (SECURITY T2)."""
+
+from pathlib import Path
+
+import pytest
+
+from bead.bus.transport import Transport
+from bead.clients.store import StoreClient
+from bead.conversations import Conversation
+from bead.errors import NotAllowed
+from bead.home import Home
+from bead.wire.store import FindConversation, Mark, WriteFact
+from bead_store.home import prepare
+from tests.contract.store.opening import on_socket, opened
+
+
+async def test_wrong_token_is_refused_and_health_needs_none(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    async with opened(home) as store, on_socket(store.service, prepare(home).bus_secret, token="wrong") as bus:
+        with pytest.raises(NotAllowed):
+            await StoreClient(bus).list_facts()
+        assert (await StoreClient(bus).health()).ready
+
+
+async def test_proxy_may_write_facts_and_find_conversations_but_not_mark_or_read_the_queue(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    async with opened(home) as store, on_socket(store.service, prepare(home).bus_secret, "proxy") as bus:
+        client = StoreClient(bus)
+        await client.write_fact(WriteFact(body="remember me", key="user/a"))
+        asked = FindConversation(owner="me", project="", session="s", thread="t", positions=("p",))
+        assert await client.find_conversation(asked) == Conversation("s-t", 0, ())
+        await refused(bus, Mark(key="user/a", pinned=True))
+
+
+async def test_index_may_read_everything_it_copies_and_write_nothing(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    async with opened(home) as store, on_socket(store.service, prepare(home).bus_secret, "index") as bus:
+        client = StoreClient(bus)
+        manifest = await client.manifest()
+        await client.changes(manifest.epoch, 0)
+        await client.acknowledge("index", manifest.epoch, 0)
+        await client.list_facts()
+        await client.sessions()
+        with pytest.raises(NotAllowed):
+            await client.write_fact(WriteFact(body="no", key="user/a"))
+        await refused(bus, Mark(key="user/a", pinned=True))
+
+
+async def refused(bus: Transport, mark: Mark) -> None:
+    client = StoreClient(bus)
+    with pytest.raises(NotAllowed):
+        await client.mark(mark)
+    with pytest.raises(NotAllowed):
+        await client.review_queue()

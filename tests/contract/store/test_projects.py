@@ -1,0 +1,122 @@
+"""Project identity: one project however its folder is reached, with a readable name and a person's comments kept."""
+
+import pytest
+
+from bead.errors import BadRequest, DamagedFile
+from bead.facts import FactVersion
+from bead.home import Home
+from bead.wire.store import Project, ResolveProject
+from tests.contract.store.opening import Open, opened
+
+SHOP = "remote:host.example/acme/shop"
+
+
+async def resolve(
+    store: Open, directory: str | None = None, identity: str | None = None, name: str | None = None
+) -> Project | None:
+    return await store.client.resolve_project(ResolveProject(directory=directory, identity=identity, name=name))
+
+
+async def test_identity_gets_a_readable_name_and_keeps_it(store: Open) -> None:
+    first = await resolve(store, "/work/shop", SHOP, "Shop")
+    again = await resolve(store, "/elsewhere/checkout", SHOP)
+
+    assert first == again == Project(name="shop", identity=SHOP)
+
+
+async def test_taken_name_gets_a_suffix(store: Open) -> None:
+    await resolve(store, identity=SHOP)
+
+    other = await resolve(store, identity="remote:host.example/other/shop")
+    third = await resolve(store, identity="remote:host.example/third/shop")
+
+    assert [project.name for project in (other, third) if project] == ["shop-2", "shop-3"]
+
+
+async def test_known_directory_and_what_is_below_it_need_no_identity(store: Open) -> None:
+    await resolve(store, "/work/shop", SHOP)
+
+    expected = Project(name="shop", identity=SHOP)
+    assert await resolve(store, "/work/shop/") == expected
+    assert await resolve(store, "/work/shop/api/src") == expected
+    assert await resolve(store, "/work/shop-two") != expected
+
+
+async def test_nearest_known_directory_wins(store: Open) -> None:
+    await resolve(store, "/work/shop", SHOP)
+    await resolve(store, "/work/shop/vendor/lib", "remote:host.example/acme/lib")
+
+    assert await resolve(store, "/work/shop/vendor/lib/src") == Project(
+        name="lib", identity="remote:host.example/acme/lib"
+    )
+
+
+async def test_unknown_directory_is_a_project_by_its_path_and_of_that_path_only(store: Open) -> None:
+    project = await resolve(store, "/work/notes")
+
+    assert project == Project(name="notes", identity="path:/work/notes")
+    assert await resolve(store, "/work/notes/sub") == Project(name="sub", identity="path:/work/notes/sub")
+
+
+async def test_directory_known_by_path_keeps_its_name_when_its_identity_is_learnt(store: Open) -> None:
+    before = await resolve(store, "/work/notes")
+
+    after = await resolve(store, "/work/notes", "remote:host.example/me/zettel")
+
+    assert before and after and (after.name, after.identity) == (before.name, "remote:host.example/me/zettel")
+    assert await resolve(store, "/work/notes/sub") == after
+
+
+@pytest.mark.parametrize("directory", ["/", "/home/somebody", "/Users/somebody/", "/root"])
+async def test_root_and_homes_have_no_project(local: Open, directory: str) -> None:
+    assert await resolve(local, directory) is None
+    assert not local.home.projects.exists()
+
+
+@pytest.mark.parametrize(
+    ("directory", "identity"), [(None, None), ("relative/path", None), ("/a\nb", None), (None, "remote:a\nb")]
+)
+async def test_what_names_no_place_is_refused(local: Open, directory: str | None, identity: str | None) -> None:
+    with pytest.raises(BadRequest):
+        await resolve(local, directory, identity)
+
+
+async def test_table_survives_a_restart(home: Home) -> None:
+    async with opened(home) as store:
+        await resolve(store, "/work/shop", SHOP)
+    async with opened(home) as store:
+        assert await resolve(store, "/work/shop/api") == Project(name="shop", identity=SHOP)
+
+
+async def test_fact_carries_the_identity_of_its_project(store: Open) -> None:
+    await resolve(store, identity=SHOP)
+
+    await store.write("We deploy on Tuesdays", "project/shop/deploy-day")
+
+    fact: FactVersion = await store.client.current_fact("project/shop/deploy-day")
+    assert fact.project_id == SHOP
+
+
+async def test_edit_by_hand_is_seen_and_its_comments_survive(store: Open) -> None:
+    await resolve(store, "/work/shop", SHOP)
+    table = store.home.projects
+    table.write_text("# mine\n" + table.read_text().replace("name: shop", "name: webshop  # renamed"))
+
+    assert await resolve(store, "/work/shop") == Project(name="webshop", identity=SHOP)
+    await resolve(store, "/work/other", "remote:host.example/acme/other")
+
+    assert "# mine\n" in table.read_text()
+    assert "name: webshop  # renamed" in table.read_text()
+
+
+async def test_damaged_table_is_named_left_alone_and_does_not_stop_the_start(home: Home) -> None:
+    async with opened(home) as store:
+        await resolve(store, "/work/shop", SHOP)
+    home.projects.write_text("projects: [\n")
+    async with opened(home) as store:
+        with pytest.raises(DamagedFile):
+            await resolve(store, "/work/shop")
+        await store.write("facts still work")
+        assert [file.path for file in (await store.client.damage()).files] == [str(home.projects)]
+        home.projects.write_text("projects: []\n")
+        assert await resolve(store, "/work/shop", SHOP) is not None

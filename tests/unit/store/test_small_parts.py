@@ -1,0 +1,99 @@
+"""Names, private spans, layout, the audit chain: small and pure, or nearly."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bead_store import layout
+from bead_store.audit import Audit, first_broken_line
+from bead_store.files import Disk
+from bead_store.names import file_name, word
+from bead_store.privacy import remove_private
+
+
+@given(st.text())
+def test_file_name_is_safe_and_maps_to_itself(text: str) -> None:
+    name = file_name(text)
+
+    assert name and "/" not in name and not name.startswith((".", "-")) and name == name.lower()
+    assert len(name) <= 120 and file_name(name) == name
+    assert " " not in word(text) and "\n" not in word(text) and word(text)
+
+
+def test_names_that_differ_in_case_only_are_two_files() -> None:
+    assert file_name("Session") != file_name("session")
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("plain", "plain"),
+        ("a <private>b</private> c", "a [private] c"),
+        ("a <PRIVATE>b</ Private > c", "a [private] c"),
+        ("a <private>b <private>c</private> d</private> e", "a [private] e"),
+        ("a <private>never closed", "a [private]"),
+        ("a </private> b", "a </private> b"),
+        ("<private>a</private><private>b</private>", "[private][private]"),
+        ("a <private>b\nc</private>\nd", "a [private]\nd"),
+        ("the <privateer> sails", "the <privateer> sails"),
+    ],
+)
+def test_private_span_is_removed(text: str, kept: str) -> None:
+    assert remove_private(text) == kept
+
+
+@pytest.mark.parametrize(
+    "name", ["v0.md", "v01.md", "v1.MD", "v1.md~", "v1 2.md", "v-1.md", "v1.md\n", "v٣.md", "1.md"]
+)
+def test_name_that_is_not_exactly_a_version_is_none(name: str) -> None:
+    assert layout.version_number(name) is None
+
+
+def test_versions_are_in_order_of_their_numbers(tmp_path: Path) -> None:
+    for number in (9, 10, 1):
+        (tmp_path / f"v{number}.md").touch()
+
+    assert layout.versions_in(tmp_path) == (1, 9, 10)
+
+
+def audit(path: Path) -> Audit:
+    return Audit(path, Disk(), lambda: datetime(2026, 11, 5, tzinfo=UTC))
+
+
+def test_audit_lines_are_chained_across_restarts_and_hold_no_key(tmp_path: Path) -> None:
+    path = tmp_path / "audit.log"
+    audit(path).record("created", "uid-1", version=1)
+    audit(path).record("superseded", "uid-1", version=2)
+
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert first_broken_line(path.read_text()) is None
+    assert [set(line) for line in lines] == [{"at", "verb", "what", "version", "prev"}] * 2
+
+
+def test_changed_removed_or_added_audit_line_shows(tmp_path: Path) -> None:
+    path = tmp_path / "audit.log"
+    for version in (1, 2, 3, 4):
+        audit(path).record("superseded", "uid", version=version)
+    first, second, third, fourth = path.read_text().splitlines(keepends=True)
+
+    assert first_broken_line(first + second.replace("uid", "UID") + third + fourth) == 3
+    assert first_broken_line(first + third + fourth) == 2
+    assert first_broken_line(second + third) == 1
+    assert first_broken_line(first + first + second) == 2
+    assert first_broken_line(first + "garbage\n") == 2
+
+
+def test_torn_audit_line_is_cut_before_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "audit.log"
+    audit(path).record("created", "uid", version=1)
+    with path.open("a") as log:
+        log.write('{"at": "2026')
+
+    audit(path).record("superseded", "uid", version=2)
+
+    assert first_broken_line(path.read_text()) is None
+    assert len(path.read_text().splitlines()) == 2
