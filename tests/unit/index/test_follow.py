@@ -16,6 +16,7 @@ from bead.wire.health import Health
 from bead.wire.index import PinnedRequest
 from bead.wire.store import AppendTurn, Mark, WriteFact
 from bead_index import follow
+from bead_index.database import IndexFile
 from tests.fakes.store import FakeStore, fact_path
 from tests.unit.index.conftest import StartIndex
 from tests.unit.index.made import fact, request
@@ -174,13 +175,13 @@ async def test_more_changes_than_one_transaction_takes_are_all_applied(index: In
 
 
 async def test_things_that_the_feed_brought_are_not_fetched_again_after_a_quiet_moment(
-    start_index: StartIndex, store: FakeStore, monkeypatch: pytest.MonkeyPatch
+    start_index: StartIndex, store: FakeStore, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(follow, "POLL_S", 0.05)
     async with start_index() as index:
         assert await index.applied(store.seq)
         assert await index.applied(await write(store, "user/heron", "The heron is a bird."))
-        await eventually(lambda: _true(store.calls["GET /v1/manifest"] >= 2))
+        await eventually(lambda: _true(not without_hash(home)))
     store.calls.clear()
 
     async with start_index() as index:
@@ -276,6 +277,24 @@ async def test_a_damaged_file_is_built_again_with_one_log_line(
     assert len(lines) == bool(damage)
 
 
+async def test_a_file_that_is_damaged_while_it_is_open_is_built_again(
+    index: IndexClient, store: FakeStore, home: Home
+) -> None:
+    for number in range(300):
+        await store.put(fact(f"user/n{number}", f"flamingo number {number}"))
+    assert await index.applied(store.seq)
+    for path in (home.index_db, home.index_db.with_name("index.db-wal")):
+        with path.open("r+b") as file:
+            file.write(b"\xff" * path.stat().st_size)
+    store.calls.clear()
+
+    await write(store, "user/stork", "The stork is a bird.")
+
+    await eventually(lambda: _found(index, "stork", ["user/stork"]))
+    assert await ids(index, "299") == ["user/n299"]
+    assert store.calls["GET /v1/facts"] == 1, "everything was fetched again"
+
+
 async def test_a_rebuild_fetches_everything_again(index: IndexClient, store: FakeStore) -> None:
     assert await index.applied(await write(store, "user/heron", "The heron is a bird."))
     store.calls.clear()
@@ -288,6 +307,13 @@ async def test_a_rebuild_fetches_everything_again(index: IndexClient, store: Fak
 
 
 PINNED = PinnedRequest(owner="me", project="shop")
+
+
+def without_hash(home: Home) -> list[tuple[str, str]]:
+    file = IndexFile(home.index_db, writing=False)
+    found = file.without_hash()
+    file.close()
+    return found
 
 
 def everything(home: Home) -> bytes:
