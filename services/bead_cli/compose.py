@@ -24,7 +24,7 @@ from bead.git import identify
 from bead.home import Home
 from bead.settings import Settings
 from bead_cli import runtime
-from bead_cli.hosting import now, stop_on_signals, until
+from bead_cli.hosting import hosts_of, now, stop_on_signals, until
 from bead_curate.app import create_service as create_curate
 from bead_dream.app import create_service as create_dream
 from bead_index.access import SCOPES as INDEX_SCOPES
@@ -68,7 +68,9 @@ async def _serve(
     stack = wire(home, settings, ready)
     ports = {name: int(each.getsockname()[1]) for name, each in sockets.items()}
     access = _accesses(ready, ports)
-    who = runtime.Runtime(ready.home_id, __version__, now(), ports, getpid(), runtime.birth_of(getpid()))
+    who = runtime.Runtime(
+        ready.home_id, __version__, now(), ports, getpid(), runtime.birth_of(getpid()), hosts_of(settings)
+    )
     async with AsyncExitStack() as resources:
         for service in stack.services:
             await resources.enter_async_context(service.running())

@@ -13,7 +13,6 @@ from bead_cli import runtime
 from bead_cli.context import Context, read_token
 from bead_cli.loopback import Answer, exchange, quoted
 
-LOOPBACK = "127.0.0.1"
 DEFAULT_TIMEOUT_S = 30.0
 _UNAUTHORIZED = 401
 
@@ -62,19 +61,19 @@ class Door:
 class Running:
     """curate of a bead that runs."""
 
-    def __init__(self, host: str, port: int, token: str, who: str) -> None:
-        self._host, self._port, self._token, self._who = host, port, token, who
+    def __init__(self, place: runtime.Place, token: str, who: str) -> None:
+        self._place, self._token, self._who = place, token, who
 
     def send(self, method: str, path: str, body: bytes, timeout_s: float) -> Answer:
         """See `Sender.send`."""
         try:
-            answer = exchange(self._host, self._port, method, path, body=body, token=self._token, timeout_s=timeout_s)
+            answer = exchange(*self._place, method, path, body=body, token=self._token, timeout_s=timeout_s)
         except ServiceDown:
             raise ServiceDown(
-                f"{self._who} does not answer on {self._host}:{self._port}; see `bead status`, or stop it: `bead down`"
+                f"{self._who} does not answer on {self._place.url}; see `bead status`, or stop it: `bead down`"
             ) from None
         if answer.status == _UNAUTHORIZED:
-            raise ServiceDown(f"what answers on {self._host}:{self._port} does not know this home's admin token")
+            raise ServiceDown(f"what answers on {self._place.url} does not know this home's admin token")
         return answer
 
 
@@ -98,22 +97,21 @@ def opened(context: Context, *services: str) -> Iterator[Door]:
 def _running(context: Context) -> Running | None:
     url = context.environ.get("BEAD_CURATE__URL")
     if url:
-        host, port = _place(url)
-        return Running(host, port, read_token(context.home, "admin", context.environ), "curate")
+        return Running(_place(url), read_token(context.home, "admin", context.environ), "curate")
     who = runtime.read(context.home)
     if who is None or not runtime.is_running(who):
         return None
     name = "bead in its containers" if who.pid is None else f"bead (pid {who.pid})"
-    return Running(LOOPBACK, who.ports["curate"], read_token(context.home, "admin", context.environ), name)
+    return Running(who.place("curate"), read_token(context.home, "admin", context.environ), name)
 
 
-def _place(url: str) -> tuple[str, int]:
+def _place(url: str) -> runtime.Place:
     from urllib.parse import urlsplit
 
     parts = urlsplit(url)
     if parts.scheme != "http" or not parts.hostname:
         raise BadRequest("BEAD_CURATE__URL must look like http://127.0.0.1:7078")
-    return parts.hostname, parts.port or 80
+    return runtime.Place(parts.hostname, parts.port or 80)
 
 
 def fact_path(key: str, below: str = "") -> str:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from bead.bus.serve import listen
 from bead.settings import Listener, Settings
+from bead_cli.runtime import LOOPBACK
 
 NAMES = ("store", "index", "dream", "curate", "scheduler", "proxy")
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -55,3 +56,9 @@ def bound(settings: Settings, names: Iterable[str], *, in_container: bool) -> It
             listener: Listener = getattr(settings, name)
             sockets[name] = opened.enter_context(listen(listener.host, listener.port, in_container=in_container))
         yield sockets
+
+
+def hosts_of(settings: Settings) -> dict[str, str]:
+    """The services that do not listen on 127.0.0.1, as `runtime.json` names them (all addresses include it)."""
+    hosts: dict[str, str] = {name: getattr(settings, name).host for name in NAMES}
+    return {name: host for name, host in hosts.items() if host not in (LOOPBACK, "localhost", "0.0.0.0")}

@@ -12,8 +12,26 @@ from bead.errors import HomeUnusable
 _NAME = "runtime.json"
 
 
+LOOPBACK = "127.0.0.1"
+
+
+class Place(NamedTuple):
+    """Where one service listens."""
+
+    host: str
+    port: int
+
+    @property
+    def url(self) -> str:
+        """Its address, without a path."""
+        return f"http://[{self.host}]:{self.port}" if ":" in self.host else f"http://{self.host}:{self.port}"
+
+
 class Runtime(NamedTuple):
-    """`pid` is None when the services run in containers; `birth` tells the process from a later one with its pid."""
+    """`pid` is None when the services run in containers; `birth` tells the process from a later one with its pid.
+
+    `hosts` names only those services that listen on another address than 127.0.0.1.
+    """
 
     home_id: str
     version: str
@@ -21,6 +39,11 @@ class Runtime(NamedTuple):
     ports: dict[str, int]
     pid: int | None
     birth: str | None
+    hosts: dict[str, str] = {}  # noqa: RUF012 -- a tuple's default, never changed
+
+    def place(self, service: str) -> Place:
+        """Where a service of this bead listens."""
+        return Place(self.hosts.get(service, LOOPBACK), self.ports[service])
 
 
 def read(home: str) -> Runtime | None:
@@ -106,4 +129,5 @@ def _runtime(document: Any) -> Runtime:
         ports,
         None if pid is None else int(pid),
         document["birth"],
+        {str(name): str(host) for name, host in document.get("hosts", {}).items()},
     )

@@ -22,7 +22,7 @@ from bead.git import identify
 from bead.settings import Listener, Settings
 from bead_cli import runtime
 from bead_cli.context import Context, read_token
-from bead_cli.hosting import NAMES, bound, now, stop_on_signals, until
+from bead_cli.hosting import NAMES, bound, hosts_of, now, stop_on_signals, until
 
 Scopes = Mapping[str, tuple[str, ...]]
 
@@ -91,7 +91,9 @@ async def _named_in_runtime(node: _Node, port: int, stop: asyncio.Event) -> None
     ports = {name: getattr(node.settings, name).port for name in NAMES} | {"store": port}
     pid = None if context.in_container() else os.getpid()
     home_id = context.layout().home_id.read_text(encoding="ascii").strip()
-    who = runtime.Runtime(home_id, __version__, now(), ports, pid, runtime.birth_of(pid) if pid else None)
+    who = runtime.Runtime(
+        home_id, __version__, now(), ports, pid, runtime.birth_of(pid) if pid else None, hosts_of(node.settings)
+    )
     runtime.write(context.home, who)
     try:
         await stop.wait()

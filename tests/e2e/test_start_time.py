@@ -1,4 +1,4 @@
-"""The command starts in at most three times bare Python (D12), by the processor time of the luckiest of several runs."""
+"""The command starts in at most three times bare Python (D12), by processor time, the luckiest of several runs."""
 
 import os
 import resource

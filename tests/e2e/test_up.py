@@ -280,3 +280,11 @@ def test_a_service_name_is_a_host_only_inside_a_container(machine: Machine) -> N
         urllib.request.urlopen(request, timeout=5)
     assert refused.value.code == 421
     refused.value.close()
+
+
+def test_a_service_on_the_other_loopback_address_is_found(machine: Machine) -> None:
+    process = machine.start("up", BEAD_PROXY__HOST="::1", BEAD_CURATE__HOST="::1")
+    printed = read_until(process, b"or: bead wrap claude\n").decode()
+    assert f"ANTHROPIC_BASE_URL=http://[::1]:{machine.ports['proxy']}/t/" in printed
+    assert machine.json("write", "user/editor", "helix")["verb"] == "created"
+    assert machine.json("status")["services"]["proxy"]["ready"]

@@ -44,10 +44,12 @@ def run(args: argparse.Namespace, context: Context) -> int:
 def _check(service: str, context: Context) -> int:
     """The health check of a container: 0 when the service on this machine is ready, else 3."""
     from bead_cli.probe import health_of, proxy_health
+    from bead_cli.runtime import LOOPBACK, Place
 
     # The variable alone when it is set: reading all settings costs more than the question.
     port = int(context.environ.get(f"BEAD_{service.upper()}__PORT") or getattr(context.settings(), service).port)
-    health = proxy_health(port) if service == "proxy" else health_of(port)
+    place = Place(LOOPBACK, port)
+    health = proxy_health(place) if service == "proxy" else health_of(place)
     is_ready = health is not None and health.get("ready") is True
     if context.output.as_json:
         context.output.document(health or {"name": service, "ready": False})

@@ -7,7 +7,7 @@ from bead import __version__
 from bead.errors import BeadError
 from bead_cli import runtime
 from bead_cli.context import Context, read_token
-from bead_cli.door import LOOPBACK, Door, Running
+from bead_cli.door import Door, Running
 from bead_cli.probe import LIMIT_S, health_of, proxy_health
 
 _DOWN = 3
@@ -32,7 +32,7 @@ def run(args: argparse.Namespace, context: Context) -> int:
     if who is None or not runtime.is_running(who):
         return _not_running(context)
     # curate first: what lies behind it is not asked when it does not answer, each question costs a second.
-    curate = _state(who, "curate", health_of(who.ports["curate"]))
+    curate = _state(who, "curate", health_of(who.place("curate")))
     services = {
         name: curate if name == "curate" else _state(who, name, _health(context, who, name, curate["ready"]))
         for name in who.ports
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace, context: Context) -> int:
 
 def _state(who: runtime.Runtime, name: str, health: dict[str, Any] | None) -> dict[str, Any]:
     """One service as a document; one that does not answer, or answers for another home, is not ready."""
-    url = f"http://{LOOPBACK}:{who.ports[name]}"
+    url = who.place(name).url
     if health is None:
         return {"url": url, "ready": False, "degraded": ["it does not answer"]}
     if health.get("home_id") != who.home_id:
@@ -56,13 +56,13 @@ def _state(who: runtime.Runtime, name: str, health: dict[str, Any] | None) -> di
 
 def _health(context: Context, who: runtime.Runtime, name: str, curate_answers: bool) -> dict[str, Any] | None:
     if name == "proxy":
-        return proxy_health(who.ports[name])
+        return proxy_health(who.place(name))
     if name not in _BEHIND_CURATE:
-        return health_of(who.ports[name])
+        return health_of(who.place(name))
     if not curate_answers:
         return None
     try:
-        curate = Running(LOOPBACK, who.ports["curate"], read_token(context.home, "admin", context.environ), "bead")
+        curate = Running(who.place("curate"), read_token(context.home, "admin", context.environ), "bead")
         answer = Door(curate).call(name, "GET", "/health", timeout_s=LIMIT_S)
     except (BeadError, ValueError):
         return None

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from bead.errors import StoreLocked, Unavailable
 from bead_cli import runtime
 from bead_cli.context import Context
-from bead_cli.door import LOOPBACK
 
 if TYPE_CHECKING:
     from bead_cli.runtime import Runtime
@@ -54,8 +53,8 @@ def run(args: argparse.Namespace, context: Context) -> int:
 def announce(context: Context, who: "Runtime", token: str) -> None:
     """The readiness document or lines."""
     output = context.output
-    base_url = f"http://{LOOPBACK}:{who.ports['proxy']}/t/{token}"
-    urls = {name: f"http://{LOOPBACK}:{port}" for name, port in who.ports.items()}
+    base_url = f"{who.place('proxy').url}/t/{token}"
+    urls = {name: who.place(name).url for name in who.ports}
     if output.as_json:
         output.document({**who._asdict(), "home": context.home, "urls": urls, "base_url": base_url})
         return

@@ -8,7 +8,7 @@ from typing import NoReturn
 from bead.errors import BeadError, NotFound
 from bead_cli import runtime
 from bead_cli.context import Context, read_token
-from bead_cli.door import LOOPBACK, Door, Running
+from bead_cli.door import Door, Running
 from bead_cli.probe import proxy_health
 from bead_cli.wrapping import HARNESSES, Harness, with_memory
 
@@ -54,11 +54,11 @@ def _base_url(context: Context) -> str | None:
         who = runtime.read(context.home)
         if who is None:
             return None
-        health = proxy_health(who.ports["proxy"])
+        health = proxy_health(who.place("proxy"))
         if health is None or health.get("home_id") != who.home_id:
             return None
         _make_project_known(context, who)
-        return f"http://{LOOPBACK}:{who.ports['proxy']}/t/{read_token(context.home, 'proxy', context.environ)}"
+        return f"{who.place('proxy').url}/t/{read_token(context.home, 'proxy', context.environ)}"
     except BeadError as error:
         context.output.note(error.message)
         return None
@@ -73,7 +73,7 @@ def _make_project_known(context: Context, who: runtime.Runtime) -> None:
         found = identify(directory)
         if found is None:
             return
-        curate = Running(LOOPBACK, who.ports["curate"], read_token(context.home, "admin", context.environ), "bead")
+        curate = Running(who.place("curate"), read_token(context.home, "admin", context.environ), "bead")
         request = {"directory": directory, "identity": found.id, "name": found.name}
         Door(curate).call("store", "POST", "/v1/projects/resolve", request, timeout_s=_NOTE_PROJECT_S)
     except (BeadError, OSError):
@@ -83,7 +83,7 @@ def _make_project_known(context: Context, who: runtime.Runtime) -> None:
 def _note_replaced(context: Context, harness: Harness, base_url: str) -> None:
     """An address that somebody had set before is named (not shown, it may hold a credential), not silently lost."""
     before = context.environ.get(harness.base_variable)
-    if before and not before.startswith(f"http://{LOOPBACK}:") and before != base_url:
+    if before and not before.startswith(f"http://{runtime.LOOPBACK}:") and before != base_url:
         context.output.note(
             f"{harness.base_variable} was set and is replaced; to keep that gateway, make it"
             " proxy.upstream.anthropic in config.yaml"
