@@ -36,7 +36,7 @@ from bead_proxy.capture import Capture
 from bead_proxy.directories import Directories
 from bead_proxy.failures import log_failure
 from bead_proxy.forward import HEAD_LIMIT, Upstream
-from bead_proxy.memory import Memory
+from bead_proxy.memory import Explain, Memory
 from bead_proxy.metrics import Metrics
 from bead_proxy.peer import Peers
 from bead_proxy.protocol import Reply, ReplyReader
@@ -62,16 +62,18 @@ def create_app(
     identify: Callable[[str], Identity | None] | None,
     project: str | None = None,
     hosts: Collection[str] = (),
+    explain: Explain | None = None,
 ) -> web.Application:
     """The proxy, ready to be served.
 
-    `token` is the capability of this home; `identify` asks git about a directory, None where directories cannot be
-    seen; `project` is for requests that name none; `hosts` are names of ours beside the loopback ones.
+    `token` is the capability of this home. `identify` asks git about a directory; None where directories cannot be
+    seen. `project` is for requests that name none. `hosts` are names of ours beside the loopback ones. `explain` is
+    told every decision that was kept, for a trace.
 
     Raises:
         BadRequest: the upstream address is not safe.
     """
-    proxy = Proxy(settings, owner, home_id, store, index, token, identify, project, hosts)
+    proxy = Proxy(settings, owner, home_id, store, index, token, identify, project, hosts, explain)
     app = web.Application(client_max_size=0)
     app.router.add_route("*", "/{path:.*}", proxy.handle)
     app.on_response_prepare.append(drop_invented_headers)
@@ -117,6 +119,7 @@ class Proxy:
         identify: Callable[[str], Identity | None] | None,
         project: str | None,
         hosts: Collection[str],
+        explain: Explain | None,
     ) -> None:
         self._home_id = home_id
         self._bare_url = settings.bare_url
@@ -134,6 +137,7 @@ class Proxy:
             Directories(store, identify, self._tasks, project),
             Capture(store, self._tasks, self._metrics),
             self._metrics,
+            explain,
         )
 
     async def running(self, app: web.Application) -> AsyncIterator[None]:

@@ -4,7 +4,7 @@
     message → commit → splice
 
 Whatever fails, the request goes on: with what is known already, else as it came (I8, I9, I10). Reading a provider's
-bytes is `anthropic`'s, sending is `forward`'s, choosing facts is the index's, keeping is the store's.
+bytes is `anthropic`'s, sending is `forward`'s, asking the index is `choosing`'s, keeping is the store's.
 """
 
 import asyncio
@@ -13,19 +13,17 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
-from bead.blocks import render
 from bead.clients.index import IndexClient
 from bead.clients.store import StoreClient
-from bead.conversations import Block, BlockKind, roll
+from bead.conversations import Block, roll
 from bead.errors import BeadError, StaleConversation
-from bead.recall import RecalledFact
 from bead.settings import ProxySettings
 from bead.turns import Role
-from bead.wire.index import PinnedRequest, RecallRequest
 from bead.wire.store import CommitBlocks, FindConversation, Project
 from bead_proxy import anthropic
 from bead_proxy.caller import Caller, session_name
 from bead_proxy.capture import Capture, Place, Words
+from bead_proxy.choosing import NOTHING, Chooser, Chosen
 from bead_proxy.conversations import Copies, Copy, insertions
 from bead_proxy.directories import Directories
 from bead_proxy.failures import log_failure
@@ -33,12 +31,11 @@ from bead_proxy.metrics import Metrics
 from bead_proxy.patience import NotLoaded, Patience
 from bead_proxy.protocol import ModelRequest, Reply, Unreadable, splice
 
-_INDEX_SHARE = 0.6
-"""Share of the deadline that the index may use; the rest is for what the store must still do."""
 _THREAD_CHARACTERS = 16
 
 T = TypeVar("T")
 Read = Callable[[bytes], ModelRequest]
+Explain = Callable[[Place, Chosen], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +45,6 @@ class Step:
     body: bytes
     on_reply: Callable[[Reply], None] | None = None
     """None: nobody reads the answer."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Chosen:
-    """New blocks for one request."""
-
-    blocks: tuple[Block, ...]
-
-    def count(self, metrics: Metrics) -> None:
-        for block in self.blocks:
-            if block.text:
-                metrics.injections.labels(block.kind.value).inc()
 
 
 class Memory:
@@ -74,19 +59,21 @@ class Memory:
         directories: Directories,
         capture: Capture,
         metrics: Metrics,
+        explain: Explain | None = None,
         read: Read = anthropic.read,
     ) -> None:
+        """`explain` is told every decision that was kept, for a trace."""
         self._settings = settings
         self._owner = owner
         self._store = store
-        self._index = index
         self._directories = directories
         self._capture = capture
         self._metrics = metrics
+        self._explain = explain
         self._read = read
         self._copies = Copies()
         self._store_patience = Patience("the store")
-        self._index_patience = Patience("the index")
+        self._chooser = Chooser(settings, owner, index)
 
     async def prepare(self, body: bytes, caller: Caller) -> Step:
         """`body` with memory in it, at most `settings.memory_timeout_ms` later; as it came when anything is wrong."""
@@ -117,8 +104,8 @@ class Memory:
         captured = self._capture_person(request, caller, where)
         if self._settings.inject != "off":
             body = await self._inject(body, request, where, deadline)
-        if captured is not None and not self._store_patience.is_resting:
-            await asyncio.wait({captured}, timeout=deadline - asyncio.get_running_loop().time())
+        if captured is not None:
+            await self._wait_until_written(captured, deadline)
         return Step(body, self._on_reply(request, caller, where))
 
     async def _inject(self, body: bytes, request: ModelRequest, where: "_Where", deadline: float) -> bytes:
@@ -163,59 +150,15 @@ class Memory:
         )
         copy.take(await self._ask_store(lambda: self._store.find_conversation(question), deadline), place.positions)
 
-    async def _choose_or_not(self, copy: Copy, request: ModelRequest, place: Place, deadline: float) -> _Chosen:
+    async def _choose_or_not(self, copy: Copy, request: ModelRequest, place: Place, deadline: float) -> Chosen:
         """New blocks; none when the index cannot say, so that another request decides."""
         try:
-            return await self._choose(copy, request, place, deadline)
+            return await self._chooser.choose(copy, request, place, deadline)
         except NotLoaded as error:
             self._metrics.trouble(str(error))
-            return _Chosen(())
+            return NOTHING
 
-    async def _choose(self, copy: Copy, request: ModelRequest, place: Place, deadline: float) -> _Chosen:
-        new: list[Block] = []
-        if request.side is not None:
-            return _Chosen(())
-        loop = asyncio.get_running_loop()
-        index_deadline = loop.time() + (deadline - loop.time()) * _INDEX_SHARE
-        first, newest = place.positions[0], place.positions[-1]
-        if request.system is not None and not copy.decided(BlockKind.PINNED, first):
-            new.append(_block(first, BlockKind.PINNED, await self._pinned(place, index_deadline)))
-        wants_recall = self._settings.inject == "full" and request.newest_is_user
-        if wants_recall and not copy.decided(BlockKind.RECALL, newest):
-            seen = tuple(uid for block in (*copy.blocks(place.positions), *new) for uid in block.fact_uids)
-            facts = await self._recall(request, place, seen, index_deadline)
-            new.append(_block(newest, BlockKind.RECALL, facts))
-        return _Chosen(tuple(new))
-
-    async def _pinned(self, place: Place, deadline: float) -> Sequence[RecalledFact]:
-        pinned = self._settings.pinned
-        if pinned.budget_tokens <= 0:
-            return ()
-        question = PinnedRequest(
-            owner=self._owner,
-            project=place.scope,
-            budget_tokens=pinned.budget_tokens,
-            project_facts=pinned.project,
-        )
-        return (await self._ask_index(lambda: self._index.pinned(question), deadline)).facts
-
-    async def _recall(
-        self, request: ModelRequest, place: Place, seen: tuple[str, ...], deadline: float
-    ) -> Sequence[RecalledFact]:
-        if not request.cues or self._settings.recall.budget_tokens <= 0:
-            return ()
-        question = RecallRequest(
-            owner=self._owner,
-            project=place.scope,
-            session=place.session,
-            cues=request.cues,
-            seen=seen,
-            budget_tokens=self._settings.recall.budget_tokens,
-            max_facts=self._settings.recall.max_facts,
-        )
-        return (await self._ask_index(lambda: self._index.recall(question), deadline)).facts
-
-    async def _commit(self, copy: Copy, request: ModelRequest, place: Place, chosen: _Chosen, deadline: float) -> None:
+    async def _commit(self, copy: Copy, request: ModelRequest, place: Place, chosen: Chosen, deadline: float) -> None:
         """Have the store keep the decision before the model sees it; decide once more if a forget came in between."""
         for is_last in (False, True):
             question = CommitBlocks(
@@ -236,8 +179,20 @@ class Memory:
                     return
             else:
                 copy.keep(chosen.blocks, answer.generation)
-                chosen.count(self._metrics)
+                self._count(chosen, place)
                 return
+
+    def _count(self, chosen: Chosen, place: Place) -> None:
+        for block in chosen.blocks:
+            if block.text:
+                self._metrics.injections.labels(block.kind.value).inc()
+        if self._explain is None:
+            return
+        try:
+            self._explain(place, chosen)
+        except Exception as error:
+            # The decision holds: a trace that cannot be written must not keep it out of the request.
+            log_failure("a decision could not be explained", error)
 
     async def _ask_store(self, work: Callable[[], Awaitable[T]], deadline: float) -> T:
         try:
@@ -247,13 +202,16 @@ class Memory:
         except BeadError as error:
             raise NotLoaded(f"the store refused ({error.code})") from None
 
-    async def _ask_index(self, work: Callable[[], Awaitable[T]], deadline: float) -> T:
-        try:
-            return await self._index_patience.call(work, deadline)
-        except BeadError as error:
-            raise NotLoaded(f"the index refused ({error.code})") from None
-
     # -- what is captured ------------------------------------------------------------------------------------------
+
+    async def _wait_until_written(self, captured: asyncio.Task[None], deadline: float) -> None:
+        """The person's words are kept before the model sees them, unless the store takes too long."""
+        if self._store_patience.is_resting:
+            return
+        done, _ = await asyncio.wait({captured}, timeout=deadline - asyncio.get_running_loop().time())
+        if not done:
+            self._store_patience.rest()
+            self._metrics.trouble("the store did not write in time")
 
     def _capture_person(self, request: ModelRequest, caller: Caller, where: "_Where") -> asyncio.Task[None] | None:
         if not _has_turn(request) or not request.turn_text:
@@ -326,10 +284,6 @@ class _Where:
 def _has_turn(request: ModelRequest) -> bool:
     """Whether the newest message is a step of the conversation, worth a turn for each side (D5)."""
     return request.side is None and request.newest_is_user
-
-
-def _block(position: str, kind: BlockKind, facts: Sequence[RecalledFact]) -> Block:
-    return Block(position, kind, render(kind, facts), tuple(fact.uid for fact in facts))
 
 
 @asynccontextmanager

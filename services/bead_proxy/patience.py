@@ -48,6 +48,10 @@ class Patience:
         except Unavailable:
             raise self._failed("is not available") from None
 
-    def _failed(self, what: str) -> NotLoaded:
+    def rest(self) -> None:
+        """Leave the service alone from now on, for a while."""
         self._rests_until = asyncio.get_running_loop().time() + REST_S
+
+    def _failed(self, what: str) -> NotLoaded:
+        self.rest()
         return NotLoaded(f"{self._name} {what}")

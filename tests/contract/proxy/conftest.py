@@ -17,6 +17,7 @@ from bead.home import Home
 from bead.settings import ProxySettings, StoreSettings, Upstreams
 from bead.wire.store import TurnView
 from bead_proxy.app import create_app, serving
+from bead_proxy.memory import Explain
 from bead_store.app import create_service as create_store
 from tests.contract.proxy.bus import FakeIndex, FakeStore, Switch
 from tests.contract.proxy.http import RawAnswer, exchange, request_bytes
@@ -108,7 +109,7 @@ def serve(world: World) -> Serve:
     """Makes a proxy on a free port; settings of the proxy by name."""
 
     @asynccontextmanager
-    async def serve(**settings: Any) -> AsyncIterator[Served]:
+    async def serve(explain: Explain | None = None, **settings: Any) -> AsyncIterator[Served]:
         settings.setdefault("upstream", Upstreams(anthropic=world.upstream.url))
         app = create_app(
             ProxySettings(**settings),
@@ -118,6 +119,7 @@ def serve(world: World) -> Serve:
             index=IndexClient(world.index_bus),
             token=TOKEN,
             identify=None,
+            explain=explain,
         )
         listener = listen("127.0.0.1", 0)
         port = listener.getsockname()[1]

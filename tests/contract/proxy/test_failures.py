@@ -70,6 +70,15 @@ async def test_after_a_failure_others_do_not_wait(world: World, proxy: Served) -
     assert max(took_s) < 0.1
 
 
+@pytest.mark.parametrize("mode", [Mode.DOWN, Mode.SILENT])
+async def test_a_store_that_only_captures_is_waited_for_once(world: World, serve: Serve, mode: Mode) -> None:
+    world.store_bus.mode = mode
+    async with serve(inject="off") as proxy:
+        took_s = [await timed(proxy.ask(conversation(turn))) for turn in (1, 2, 3, 4)]
+
+    assert took_s[0] < 0.3 and max(took_s[1:]) < 0.1
+
+
 async def test_what_was_inserted_before_is_inserted_while_the_services_are_away(world: World, proxy: Served) -> None:
     world.index.pinned, world.index.recalled = [fact("p", "vim is the editor")], [fact("r", "port is 5433")]
     await proxy.ask(conversation(2))

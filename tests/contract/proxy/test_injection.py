@@ -6,6 +6,8 @@ from itertools import pairwise
 from typing import Any
 
 from bead_proxy.anthropic import read
+from bead_proxy.capture import Place
+from bead_proxy.choosing import Chosen
 from tests.contract.proxy.bus import fact
 from tests.contract.proxy.conftest import Serve, Served, World
 
@@ -245,3 +247,19 @@ async def test_a_subagent_has_a_conversation_and_a_session_of_its_own(world: Wor
     turns = await world.turns()
     assert turns and all(turn.session.startswith("s9-") for turn in turns)
     assert not await world.facts(), "a subagent's task is not the person speaking"
+
+
+async def test_every_decision_can_be_explained_and_a_broken_trace_breaks_nothing(world: World, serve: Serve) -> None:
+    world.index.pinned, world.index.recalled = [fact("p", "vim is the editor")], [fact("r", "port is 5433")]
+    told: list[tuple[str, tuple[str, ...]]] = []
+
+    def explain(place: Place, chosen: Chosen) -> None:
+        assert chosen.recalled is not None
+        told.append((place.session, tuple(fact.uid for fact in chosen.recalled.facts)))
+        raise OSError("no space left")
+
+    async with serve(explain) as proxy:
+        await proxy.ask(conversation(1))
+
+    assert told == [("s1", ("r",))]
+    assert len(blocks_of(world.forwarded()[0])) == 2

@@ -1,0 +1,109 @@
+"""New blocks for one request: what the index says for the newest message, and for a conversation that begins (D15).
+
+When a decision is due is decided here; whether it holds is the store's, in `memory`'s commit.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from bead.blocks import render
+from bead.clients.index import IndexClient
+from bead.conversations import Block, BlockKind
+from bead.errors import BeadError
+from bead.recall import RecalledFact
+from bead.settings import ProxySettings
+from bead.wire.index import PinnedRequest, RecallAnswer, RecallRequest
+from bead_proxy.capture import Place
+from bead_proxy.conversations import Copy
+from bead_proxy.patience import NotLoaded, Patience
+from bead_proxy.protocol import ModelRequest
+
+_INDEX_SHARE = 0.6
+"""Share of the time left that the index may use; the rest is for what the store must still do."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """New blocks, and why they hold what they hold (D8)."""
+
+    blocks: tuple[Block, ...]
+    recalled: RecallAnswer | None = None
+    """Facts with scores and shared terms, and the rivals that stayed out; None when nothing was asked."""
+
+
+NOTHING = Chosen(())
+
+
+class Chooser:
+    """Asks the index for the request path."""
+
+    def __init__(self, settings: ProxySettings, owner: str, index: IndexClient) -> None:
+        self._settings = settings
+        self._owner = owner
+        self._index = index
+        self._patience = Patience("the index")
+
+    async def choose(self, copy: Copy, request: ModelRequest, place: Place, deadline: float) -> Chosen:
+        """Blocks for the positions that have no decision yet and may get one; an empty block says "nothing here".
+
+        Raises:
+            NotLoaded: the index did not say.
+        """
+        if request.side is not None:
+            return NOTHING
+        now = asyncio.get_running_loop().time()
+        deadline = now + (deadline - now) * _INDEX_SHARE
+        new: list[Block] = []
+        recalled: RecallAnswer | None = None
+        first, newest = place.positions[0], place.positions[-1]
+        if request.system is not None and not copy.decided(BlockKind.PINNED, first):
+            new.append(_block(first, BlockKind.PINNED, await self._pinned(place, deadline)))
+        wants_recall = self._settings.inject == "full" and request.newest_is_user
+        if wants_recall and not copy.decided(BlockKind.RECALL, newest):
+            seen = tuple(uid for block in (*copy.blocks(place.positions), *new) for uid in block.fact_uids)
+            recalled = await self._recall(request, place, seen, deadline)
+            new.append(_block(newest, BlockKind.RECALL, recalled.facts if recalled else ()))
+        return Chosen(tuple(new), recalled)
+
+    async def _pinned(self, place: Place, deadline: float) -> Sequence[RecalledFact]:
+        pinned = self._settings.pinned
+        if pinned.budget_tokens <= 0:
+            return ()
+        question = PinnedRequest(
+            owner=self._owner,
+            project=place.scope,
+            budget_tokens=pinned.budget_tokens,
+            project_facts=pinned.project,
+        )
+        return (await self._ask(lambda: self._index.pinned(question), deadline)).facts
+
+    async def _recall(
+        self, request: ModelRequest, place: Place, seen: tuple[str, ...], deadline: float
+    ) -> RecallAnswer | None:
+        recall = self._settings.recall
+        if not request.cues or recall.budget_tokens <= 0:
+            return None
+        question = RecallRequest(
+            owner=self._owner,
+            project=place.scope,
+            session=place.session,
+            cues=request.cues,
+            seen=seen,
+            budget_tokens=recall.budget_tokens,
+            max_facts=recall.max_facts,
+        )
+        return await self._ask(lambda: self._index.recall(question), deadline)
+
+    async def _ask(self, work: Callable[[], Awaitable[T]], deadline: float) -> T:
+        try:
+            return await self._patience.call(work, deadline)
+        except BeadError as error:
+            raise NotLoaded(f"the index refused ({error.code})") from None
+
+
+def _block(position: str, kind: BlockKind, facts: Sequence[RecalledFact]) -> Block:
+    return Block(position, kind, render(kind, facts), tuple(fact.uid for fact in facts))
