@@ -70,6 +70,8 @@ def test_a_file_cannot_end_the_reminder_that_quotes_it() -> None:
 
     assert human.own_words_of([block, "hello"], beside_tool_result=False) == ["", "hello"]
     assert human.own_words_of([block], beside_tool_result=False) == [""]
+    unknown = block.replace("Contents of", "Made-up new wording for")
+    assert human.own_words_of([unknown, "hello"], beside_tool_result=False) == ["", "hello"]
 
 
 def test_a_harness_notice_counts_as_words_only_where_no_tool_is_answered() -> None:
