@@ -32,6 +32,8 @@ from bead_store.routes import add_routes, hot_routes
 from bead_store.scan import Scan
 from bead_store.sync import GroupSync
 
+_OTHERS_AT_WORK_S = 60.0
+
 
 class Store:
     """Everything of one open home. Made inside the lock; what its parts may do is in their modules."""
@@ -103,7 +105,10 @@ class Store:
         return [*self.catalogue.damage(), *table, *self.conversations.damage]
 
     def _load_facts(self) -> None:
-        self.disk.sweep(self._home.root)
+        # The store's own folders are ours alone under the lock; tokens are made by any process that prepares the home.
+        self.disk.sweep(self._home.facts.parent)
+        self.disk.sweep(self._home.sessions)
+        self.disk.sweep(self._home.root, min_age_s=_OTHERS_AT_WORK_S)
         self.projects.load()
         self.catalogue.load()
         self.facts.finish_interrupted()

@@ -20,6 +20,8 @@ from bead_store.supersession import current_version
 
 _UID_HEX = 32
 _HASH_BYTES = 16
+_UNDATED = datetime(1, 1, 1, tzinfo=UTC)
+"""Stands for "the header does not say"; only then the file's own time is asked for."""
 
 
 class Entry(NamedTuple):
@@ -138,14 +140,17 @@ class Catalogue:
         Raises:
             DamagedFile: it cannot be read.
         """
-        path = layout.version_path(self._facts, key, version)
+        path = Path(f"{self._facts}/{key}/v{version}.md")
         try:
             data = files.read(path, MAX_FILE_BYTES)
-            written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+            place = Place(path, key, version, self._owner, _UNDATED)
+            fact = parse_fact(data, place)
+            if fact.valid_from is _UNDATED:
+                place = place._replace(written=datetime.fromtimestamp(path.stat().st_mtime, UTC))
+                fact = fact.model_copy(update={"valid_from": place.written})
         except FileNotFoundError:
             raise files.damaged(path, None, "has just gone away") from None
-        place = Place(path, key, version, self._owner, written)
-        return data, parse_fact(data, place), place
+        return data, fact, place
 
     def _read(self, found: layout.KeyFiles) -> Entry:
         highest = current_version(found.versions)

@@ -14,6 +14,7 @@ import secrets
 import stat
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -154,16 +155,15 @@ class Disk:
         self._sync_directory(path.parent)
         self._durable.add(path)
 
-    def sweep(self, root: Path) -> int:
-        """Remove temporaries that a crash left below `root`; how many there were."""
-        found = 0
+    def sweep(self, root: Path, min_age_s: float = 0.0) -> None:
+        """Remove temporaries that a crash left below `root`; younger ones may be another process's at work."""
+        newest = time.time() - min_age_s
         for folder, _, names in os.walk(root):
             for name in names:
-                if name.startswith(TEMPORARY_PREFIX):
-                    with contextlib.suppress(OSError):
-                        os.unlink(os.path.join(folder, name))
-                        found += 1
-        return found
+                path = os.path.join(folder, name)
+                with contextlib.suppress(OSError):
+                    if name.startswith(TEMPORARY_PREFIX) and os.lstat(path).st_mtime <= newest:
+                        os.unlink(path)
 
     def _temporary(self, directory: Path, data: bytes) -> Path:
         path = directory / f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}"

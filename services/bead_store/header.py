@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
@@ -25,12 +26,16 @@ _MAX_NESTING = 32
 
 _OPENING = re.compile(r"\ufeff?(?:[ \t]*\r?\n)*---[ \t]*(?:\r?\n|\Z)")
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
-_PLAIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_./@:+#-]*[A-Za-z0-9_./@+#-])?\Z")
 _TEXT = re.compile(r"[A-Za-z][A-Za-z0-9_./@#-]*\Z")
-_OWN_LINE = re.compile(r"( *)(?:(- )|([a-z_]+):(?: |\Z))(.*)\Z")
+# Indent, then an item or a name, then a plain word that YAML takes for the same text, or a string as JSON writes it.
+_OWN_LINE = re.compile(
+    r"""( *)(?:(-[ ])|([a-z_]+):(?:[ ]|\Z))(?:([A-Za-z0-9](?:[A-Za-z0-9_./@:+#-]*[A-Za-z0-9_./@+#-])?)|("[^\n]*"))?\Z"""
+)
 _TAKEN_FOR_A_FLAG = frozenset({"true", "yes", "on", "y", "false", "no", "off", "n", "null"})
 # Characters that JSON leaves alone in a string and YAML does not allow or takes for a line break.
 _NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]")
+
+_decode_text = msgspec.json.Decoder(str).decode
 
 Value = str | list[str] | dict[str, list[str]]
 Written = str | Sequence[str] | Mapping[str, Sequence[str]] | None
@@ -122,19 +127,22 @@ def _own_fields(parts: Parts) -> dict[str, Field] | None:
         match = _OWN_LINE.match(line)
         if not match:
             return None
-        indent, is_item, name, rest = len(match[1]), match[2], match[3], match[4]
-        value = _own_scalar(rest) if rest else None
-        if rest and value is None:
-            return None
+        spaces, is_item, name, value, quoted = match.groups()
+        indent = len(spaces)
+        if quoted:
+            try:
+                value = _decode_text(quoted)
+            except msgspec.DecodeError:
+                return None
         if is_item:
             if items is None or value is None or indent != (2 if card is None else 4):
                 return None
             items.append(value)
-        elif indent == 2 and not rest and card is not None and name not in card:
+        elif indent == 2 and value is None and card is not None and name not in card:
             items = card[name] = []
         elif indent or name in fields:
             return None
-        elif rest and value is not None:
+        elif value is not None:
             items = card = None
             fields[name] = Field(value, number)
         elif name == "when":
@@ -144,18 +152,6 @@ def _own_fields(parts: Parts) -> dict[str, Field] | None:
             items, card = [], None
             fields[name] = Field(items, number)
     return fields
-
-
-def _own_scalar(text: str) -> str | None:
-    if _PLAIN.match(text):
-        return text
-    if not text.startswith('"'):
-        return None
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return None
-    return value if isinstance(value, str) else None
 
 
 def yaml_fields(parts: Parts, path: Path) -> list[YamlField]:
@@ -187,7 +183,7 @@ def _compose(parts: Parts, path: Path) -> Node | None:
             raise damaged(path, parts.line_at(parts.header_start + sign.start()), "is nested too deeply")
     first = parts.line_at(parts.header_start)
     try:
-        root: Node | None = YAML(pure=True).compose(parts.header)
+        root: Node | None = YAML(pure=True, plug_ins=[]).compose(parts.header)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = first + (mark.line if mark else 0)

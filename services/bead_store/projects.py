@@ -185,6 +185,6 @@ def _normal(directory: str) -> str:
 
 
 def _yaml() -> YAML:
-    yaml = YAML(pure=True)
+    yaml = YAML(pure=True, plug_ins=[])
     yaml.width = 4096
     return yaml

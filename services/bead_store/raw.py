@@ -19,7 +19,7 @@ from bead_store.header import moment_text
 from bead_store.names import file_name, word
 from bead_store.scan import Scan
 
-MAX_TURN_BYTES = 8 << 20
+MAX_TURN_CHARS = 16 << 20
 MAX_SESSION_BYTES = 256 << 20
 _ID_CHARS = 1_000
 _OPEN_SESSIONS = 256
@@ -69,8 +69,8 @@ class RawLog:
         """
         at = _moment(request.at)
         text = self._scan.clean_turn(request.text).replace("\0", "\ufffd")
-        if len(text) > MAX_TURN_BYTES:
-            raise BadRequest(f"a turn has at most {MAX_TURN_BYTES} characters")
+        if len(text) > MAX_TURN_CHARS:
+            raise BadRequest(f"a turn has at most {MAX_TURN_CHARS} characters")
         name = file_name(request.session)
         session = self._session(name, at)
         turn_id = word(request.turn_id)
