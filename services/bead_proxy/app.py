@@ -36,7 +36,7 @@ from bead_proxy.capture import Capture
 from bead_proxy.directories import Directories
 from bead_proxy.failures import log_failure
 from bead_proxy.forward import HEAD_LIMIT, Upstream
-from bead_proxy.memory import Explain, Memory
+from bead_proxy.memory import Explain, Memory, Prepared
 from bead_proxy.metrics import Metrics
 from bead_proxy.peer import Peers
 from bead_proxy.protocol import Reply, ReplyReader
@@ -172,12 +172,11 @@ class Proxy:
         if request.headers.get("Upgrade", "").lower() == "websocket":
             self._count("websocket")
             return no_websocket()
-        body = await _read(request)
-        if request.method != "POST" or not path.endswith(_MESSAGES):
+        if request.method != "POST" or not path.endswith(_MESSAGES) or "Content-Encoding" in request.headers:
             self._count("other")
-            return await self._upstream.relay(request, target, body)
+            return await self._upstream.relay(request, target, await _read(request))
         self._count("messages")
-        return await self._messages(request, target, body)
+        return await self._messages(request, target)
 
     def _admit(self, request: web.Request) -> str:
         transport = request.transport
@@ -197,22 +196,25 @@ class Proxy:
             return metrics_answer(self._metrics.registry)
         return no_such_route()
 
-    async def _messages(self, request: web.Request, target: str, body: bytes) -> web.StreamResponse:
-        started = time.perf_counter()
-        if "Content-Encoding" in request.headers:
-            return await self._upstream.relay(request, target, body)
-        step = await self._memory.prepare(body, read_caller(request.headers))
-        del body
-        self._metrics.added_ms.observe((time.perf_counter() - started) * 1_000)
-        if step.on_reply is None:
-            return await self._upstream.relay(request, target, step.body)
+    async def _messages(self, request: web.Request, target: str) -> web.StreamResponse:
+        prepared = await self._prepare(request)
+        on_reply = prepared.on_reply
+        if on_reply is None:
+            return await self._upstream.relay(request, target, prepared.take_body())
         seen = _Seen()
         try:
-            return await self._upstream.relay(request, target, step.body, seen.watch)
+            return await self._upstream.relay(request, target, prepared.take_body(), seen.watch)
         finally:
             # Also when the caller leaves in the middle: what was said until then is a turn.
             if (reply := seen.reply()) is not None:
-                step.on_reply(reply)
+                on_reply(reply)
+
+    async def _prepare(self, request: web.Request) -> Prepared:
+        body = await _read(request)
+        started = time.perf_counter()
+        prepared = await self._memory.prepare(body, read_caller(request.headers))
+        self._metrics.added_ms.observe((time.perf_counter() - started) * 1_000)
+        return prepared
 
     def _count(self, kind: str) -> None:
         self._metrics.requests.labels(kind).inc()

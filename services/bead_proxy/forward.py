@@ -20,6 +20,9 @@ from bead_proxy.answers import GIVEN, provider_error
 CONNECT_TIMEOUT_S = 10.0
 """The only time limit towards the provider: an open stream may be quiet as long as it likes."""
 
+KEEP_ALIVE_S = 30.0
+"""How long an idle connection is kept: shorter than providers do, so that none is used while it is being closed."""
+
 HEAD_LIMIT = 256 * 1024
 """Longest request target, and longest header field, in either direction."""
 
@@ -59,7 +62,7 @@ class Upstream:
     async def open(self) -> None:
         """Start the pool of connections."""
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=60),
+            connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=60, keepalive_timeout=KEEP_ALIVE_S),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT_S),
             # A jar would hand one caller's cookies to another.
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -80,17 +83,22 @@ class Upstream:
     ) -> web.StreamResponse:
         """Send `request` on, as `target` with `body`, and its answer back as it arrives."""
         assert self._session is not None
-        has_body = bool(body) or b"transfer-encoding" in {name.lower() for name, _ in request.raw_headers}
+        headers = request_headers(request.raw_headers, len(body))
+        is_chunked = b"transfer-encoding" in {name.lower() for name, _ in request.raw_headers}
+        upload = _Body(body) if body or is_chunked else None
+        # Nobody needs the body once it is sent, and an answer can take minutes.
+        del body
         try:
             answer = await self._session.request(
                 request.method,
                 URL(self._base + target, encoded=True),
-                headers=request_headers(request.raw_headers, len(body)),
-                data=_Body(body) if has_body else None,
+                headers=headers,
+                data=upload,
                 allow_redirects=False,
             )
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
             return provider_error(502, "api_error", f"cannot reach {_origin(self._base)} ({type(error).__name__})")
+        del upload
         async with answer:
             return await _send_back(request, answer, watch)
 
@@ -127,8 +135,8 @@ async def _send_back(request: web.Request, answer: aiohttp.ClientResponse, watch
     response = web.StreamResponse(status=answer.status, reason=answer.reason, headers=headers)
     response[GIVEN] = frozenset(name.lower() for name in headers)
     see = watch(answer.status, headers) if watch else None
-    await response.prepare(request)
     try:
+        await response.prepare(request)
         async for chunk in answer.content.iter_any():
             await response.write(chunk)
             if see is not None:

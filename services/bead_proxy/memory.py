@@ -38,13 +38,18 @@ Read = Callable[[bytes], ModelRequest]
 Explain = Callable[[Place, Chosen], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+@dataclass(slots=True)
+class Prepared:
     """What goes upstream, and what to do with the answer when it has ended."""
 
     body: bytes
     on_reply: Callable[[Reply], None] | None = None
     """None: nobody reads the answer."""
+
+    def take_body(self) -> bytes:
+        """The body, which is not kept here any longer: an answer can take minutes."""
+        body, self.body = self.body, b""
+        return body
 
 
 class Memory:
@@ -75,13 +80,13 @@ class Memory:
         self._store_patience = Patience("the store")
         self._chooser = Chooser(settings, owner, index)
 
-    async def prepare(self, body: bytes, caller: Caller) -> Step:
+    async def prepare(self, body: bytes, caller: Caller) -> Prepared:
         """`body` with memory in it, at most `settings.memory_timeout_ms` later; as it came when anything is wrong."""
         if caller.is_off:
-            return Step(body)
+            return Prepared(body)
         if len(body) > self._settings.inject_body_limit_mb << 20:
             self._metrics.unread.labels("too large").inc()
-            return Step(body)
+            return Prepared(body)
         try:
             return await self._prepare(body, caller)
         except Unreadable as error:
@@ -92,12 +97,12 @@ class Memory:
             # The fail-open boundary: trouble with memory never breaks a request (I10).
             log_failure("memory failed; the request goes on without it", error)
             self._metrics.trouble(f"an error in the proxy ({type(error).__name__})")
-        return Step(body)
+        return Prepared(body)
 
-    async def _prepare(self, body: bytes, caller: Caller) -> Step:
+    async def _prepare(self, body: bytes, caller: Caller) -> Prepared:
         request = self._read(body)
         if not request.users:
-            return Step(body)
+            return Prepared(body)
         now = asyncio.get_running_loop().time()
         deadline = now + self._settings.memory_timeout_ms / 1_000
         where = _Where(self._owner, self._directories, request, caller)
@@ -106,7 +111,7 @@ class Memory:
             body = await self._inject(body, request, where, deadline)
         if captured is not None:
             await self._wait_until_written(captured, deadline)
-        return Step(body, self._on_reply(request, caller, where))
+        return Prepared(body, self._on_reply(request, caller, where))
 
     async def _inject(self, body: bytes, request: ModelRequest, where: "_Where", deadline: float) -> bytes:
         try:
@@ -227,15 +232,17 @@ class Memory:
         return self._capture.start(where.order, words)
 
     def _on_reply(self, request: ModelRequest, caller: Caller, where: "_Where") -> Callable[[Reply], None]:
+        model, has_turn = request.model, _has_turn(request)
+
         def take(reply: Reply) -> None:
             self._metrics.used(reply.usage)
-            if _has_turn(request) and reply.text:
+            if has_turn and reply.text:
                 words = Words(
                     role=Role.ASSISTANT,
                     text=reply.text,
                     place=where,
                     harness=caller.harness,
-                    model=request.model,
+                    model=model,
                     is_complete=reply.complete,
                 )
                 self._capture.start(where.order, words)
@@ -249,19 +256,20 @@ class _Where:
     def __init__(self, owner: str, directories: Directories, request: ModelRequest, caller: Caller) -> None:
         self._owner = owner
         self._directories = directories
-        self._request = request
-        self._caller = caller
+        self._named, self._directory = caller.project, request.directory
+        self._session = caller.session or (session_name(request.session) if request.session else None)
+        self._parts: tuple[tuple[str, ...], ...] = tuple(user.parts for user in request.users)
         self._place: Place | None = None
 
     @property
     def is_known(self) -> bool:
         """Whether the answer is here without asking the store."""
-        return self._directories.known(self._caller.project, self._request.directory)
+        return self._directories.known(self._named, self._directory)
 
     @property
     def order(self) -> str:
         """Whose turns come one after the other, known even before the place is."""
-        return self._caller.session or self._request.session or ""
+        return self._session or ""
 
     async def __call__(self) -> Place:
         """The place.
@@ -270,15 +278,16 @@ class _Where:
             BeadError: the store did not say which project a directory is.
         """
         if self._place is None:
-            project = await self._directories.project(self._caller.project, self._request.directory)
-            self._place = self._in(project)
+            project = await self._directories.project(self._named, self._directory)
+            # Two may wait for the same look-up: the request, and the turn that is captured of it.
+            if self._place is None:
+                self._place = self._in(project)
+                self._parts = ()
         return self._place
 
     def _in(self, project: Project | None) -> Place:
-        scope = project.name if project else ""
-        positions = tuple(roll(self._owner, scope, (user.parts for user in self._request.users)))
-        session = self._caller.session or session_name(self._request.session or f"thread-{positions[0]}")
-        return Place(session, project, positions)
+        positions = tuple(roll(self._owner, project.name if project else "", self._parts))
+        return Place(self._session or session_name(f"thread-{positions[0]}"), project, positions)
 
 
 def _has_turn(request: ModelRequest) -> bool:

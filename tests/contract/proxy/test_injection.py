@@ -263,3 +263,18 @@ async def test_every_decision_can_be_explained_and_a_broken_trace_breaks_nothing
 
     assert told == [("s1", ("r",))]
     assert len(blocks_of(world.forwarded()[0])) == 2
+
+
+async def test_a_directory_seen_for_the_first_time_is_looked_up_once_for_request_and_turn(
+    world: World, proxy: Served
+) -> None:
+    world.index.recalled = [fact("r", "port is 5433")]
+    system = [{"type": "text", "text": "You help.\n - Primary working directory: /srv/work/tidepool\n"}]
+    asked = json.dumps(body(user("which port?"), system=system)).encode()
+
+    await proxy.send("POST /v1/messages", "X-Bead-Session: s1", "Content-Type: application/json", body=asked)
+    await world.store_bus.answered("/v1/turns", 2)
+
+    assert len(blocks_of(world.forwarded()[0])) == 1
+    assert {turn.project for turn in await world.turns()} == {"tidepool"}
+    assert world.store_bus.count("/v1/projects/resolve") == 1
