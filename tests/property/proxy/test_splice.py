@@ -83,7 +83,7 @@ _MESSAGE = _object(_fields(role=_literal("user", "user", "assistant", "system", 
 _WHOLE = _fields(messages=_array(_MESSAGE, most=5), system=_STRING | _array(_TEXT_BLOCK) | st.just("null"), x=_ANYTHING)
 _WITHOUT_SYSTEM = _fields(messages=_array(_MESSAGE, most=5), model=_STRING, stream=_ANYTHING, metadata=_ANYTHING)
 _BODY = st.tuples(_BLANKS, _object(_WHOLE | _WITHOUT_SYSTEM), _BLANKS).map(lambda parts: "".join(parts).encode())
-_BLOCK_TEXT = st.text(st.characters(), min_size=1, max_size=20)
+_BLOCK_TEXT = st.lists(st.text(max_size=4) | st.sampled_from(["\ud83d", "\ude00"]), min_size=1, max_size=5).map("".join)
 
 
 # Bodies take a while to make up, more so on a busy machine; that says nothing about the code under test.

@@ -37,6 +37,7 @@ def test_complete_wrappers_are_taken_out(text: str, words: str) -> None:
         "first </private> then <private>",
         "the tags `<system-reminder>` and `</system-reminder>` in code",
         "a `<private>quoted element</private>` in code",
+        "what `<private>` does, and then </private> alone",
         "<system-reminder",
         "<command-name>/x</command-message>",
     ],

@@ -5,10 +5,10 @@ import pytest
 from bead_proxy.sse import EventParser
 
 _STREAM = (
-    b"\xef\xbb\xbf: comment\n\nevent: a\ndata: one\n\ndata: two\r\ndata: lines\r\n\r\ndata:three\r\rdata\n\n"
-    b"id: 7\nretry: 1\n\ndata:  four \n\n\n\ndata: unfinished\n"
+    b"\xef\xbb\xbfdata: first\n\n: comment\n\nevent: a\ndata: one\n\ndata: two\r\ndata: lines\r\n\r\n"
+    b"data:three\r\rdata\n\nid: 7\nretry: 1\n\ndata:  four \n\n\n\ndata: unfinished\n"
 )
-_EVENTS = [b"one", b"two\nlines", b"three", b"", b" four "]
+_EVENTS = [b"first", b"one", b"two\nlines", b"three", b"", b" four "]
 
 
 def _events(*chunks: bytes) -> list[bytes]:
