@@ -122,6 +122,7 @@ async def test_stopping_cuts_open_streams_within_a_second(world: World, serve: S
         response.close()
 
     assert took_s < 1
+    assert [(turn.text, turn.complete) for turn in (await world.turns())[1:]] == [("first", False)]
 
 
 async def test_connections_to_the_provider_are_used_again(world: World, proxy: Served) -> None:
