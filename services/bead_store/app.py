@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry, Counter
 
 from bead import __version__
 from bead.bus.service import Service, create_api
-from bead.errors import DamagedFile
+from bead.errors import DamagedFile, Unavailable
 from bead.home import Home
 from bead.settings import StoreSettings
 from bead.tasks import Tasks
@@ -130,7 +130,8 @@ def create_service(settings: StoreSettings, home: Home, owner: str) -> Service:
     opened: list[Store] = []
 
     def store() -> Store:
-        assert opened, "the service's lifespan runs"
+        if not opened:
+            raise Unavailable("the store is not running yet, or not any more")
         return opened[0]
 
     @asynccontextmanager

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from bead.conversations import Block, BlockKind, Conversation
-from bead.errors import BadRequest, DamagedFile, StaleConversation, Unavailable
+from bead.errors import BadRequest, DamagedFile, Refused, StaleConversation, Unavailable
 from bead.wire.store import CommitBlocks, FindConversation
 from bead_store import files
 from bead_store.names import file_name
@@ -123,6 +123,8 @@ class Conversations:
             own = _State(name, request.owner, request.project, _FIRST_GENERATION)
             lines.insert(0, _Line(owner=own.owner, project=own.project, generation=own.generation))
         if lines:
+            if own.size > MAX_FILE_BYTES // 2:
+                raise Refused(f"a conversation keeps at most {MAX_FILE_BYTES // 2} bytes of blocks")
             self._append(name, lines)
             self._keep(own, new)
         return own.conversation(())
@@ -146,6 +148,9 @@ class Conversations:
     def _own(self, name: str) -> _State | None:
         """A conversation from memory, else from its file."""
         state = self._states.get(name)
+        if state is not None and not self._path(name).exists():
+            self._drop(name)  # a person has removed the file: the conversation begins anew
+            state = None
         if state is None:
             state = self._read(name)
             if state is None:

@@ -70,6 +70,8 @@ def _private_directories(path: Path, root: Path) -> None:
     _private_directories(path.parent, root)
     with contextlib.suppress(FileExistsError):
         path.mkdir(mode=files.DIRECTORY_MODE)
+    if not path.is_dir():
+        raise HomeUnusable(f"{path} is not a folder; move it away")
     _tighten(path, files.DIRECTORY_MODE)
 
 

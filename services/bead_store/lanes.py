@@ -9,6 +9,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
+from bead.errors import Unavailable
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -20,10 +22,17 @@ class Lane:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"store-{name}")
 
     async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """What `work` returns, once everything asked before it is done."""
-        future = self._thread.submit(work, *args, **kwargs)
+        """What `work` returns, once everything asked before it is done.
+
+        Raises:
+            Unavailable: the store is stopping.
+        """
+        try:
+            future = self._thread.submit(work, *args, **kwargs)
+        except RuntimeError:
+            raise Unavailable("the store is stopping; try again in a moment") from None
         return await asyncio.wrap_future(future)
 
     def close(self) -> None:
-        """Finish what was started; drop what was not."""
-        self._thread.shutdown(wait=True, cancel_futures=True)
+        """Finish everything that was asked, then take no more. Blocks."""
+        self._thread.shutdown(wait=True)

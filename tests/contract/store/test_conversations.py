@@ -139,6 +139,15 @@ async def test_torn_line_is_cut_before_the_next_block(home: Home) -> None:
         assert path.read_bytes() == data
 
 
+async def test_conversation_whose_file_was_removed_begins_anew(store: Open) -> None:
+    await commit(store, PINNED)
+    (store.home.sessions / "s-t.jsonl").unlink()
+
+    assert await find(store, 1) == Conversation("s-t", 0, ())
+    assert (await commit(store, PINNED)).generation == 1
+    assert (await find(store, 1)).blocks == (PINNED,)
+
+
 async def test_damaged_conversation_does_not_stop_the_others(home: Home) -> None:
     async with opened(home) as store:
         await commit(store, PINNED)

@@ -89,6 +89,15 @@ def test_home_below_a_file_is_refused_in_one_line(tmp_path: Path) -> None:
     assert "\n" not in refusal.value.message
 
 
+def test_file_in_the_place_of_a_folder_is_named_and_left_alone(home: Home) -> None:
+    home.root.mkdir(mode=0o700)
+    (home.root / "store").write_text("mine")
+
+    with pytest.raises(HomeUnusable, match="store is not a folder"):
+        prepare(home)
+    assert (home.root / "store").read_text() == "mine"
+
+
 def test_empty_token_is_not_used(home: Home) -> None:
     prepare(home)
     home.token("bus").write_text("")
