@@ -34,9 +34,10 @@ _TOOLS = (
     "gradle|helm|jest|just|kubectl|make|mvn|mypy|mysql|node|npm|npx|pip|pip3|pnpm|poetry|prettier|psql|pulumi|pytest|"
     "python|python3|rails|rake|redis-cli|ruff|rustup|ssh|systemctl|terraform|tofu|tox|tsc|uv|vitest|yarn"
 )
-_COMMAND = re.compile(
-    rf"(?<![\w./-])(?:{_TOOLS})(?: (?!and\b|or\b|to\b|in\b|on\b|is\b|the\b|into\b)[a-z][\w:-]+)(?![\w/])"
+_JOINING = (
+    r"(?:also|and|as|at|back|by|for|from|has|in|into|is|must|needs|of|on|or|over|runs|stays|the|through|to|via|with)\b"
 )
+_COMMAND = re.compile(rf"(?<![\w./-])(?:{_TOOLS})(?: (?!{_JOINING})[a-z][\w:-]+)(?![\w/])")
 _PATH = re.compile(
     r"(?<![\w/@:.-])(?:[\w@.*-]+/)+[\w@.*{}-]*[\w*}]|(?<![\w/])/(?:[\w.*-]+/?)+|(?<![\w/])[\w.-]{3,}/(?!\w)"
 )
@@ -70,8 +71,8 @@ _NEVER = re.compile(
 )
 _PLAIN_COMMAND = re.compile(rf"\b(?:plain|bare|raw) (?:`(?P<ticks>[^`]+)`|(?P<tool>{_TOOLS})\b)", re.IGNORECASE)
 _USE = re.compile(
-    r"(?:\A|[,;:] |\b(?:and|always|then|or|must|just|should|first|iterating|`) )(?:use|run|rerun|call|parse with|wrap)\b|"
-    r"\b(?:through|via|with|using|uses)\b",
+    r"(?:\A|[,;:] |\b(?:and|always|then|or|must|just|should|first|iterating|`) )"
+    r"(?:use|run|rerun|call|parse with|wrap)\b|\b(?:through|via|with|using|uses)\b",
     re.IGNORECASE,
 )
 _USE_REACH = 40

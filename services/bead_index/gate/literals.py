@@ -9,6 +9,7 @@ again.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 MIN_LITERAL = 2
@@ -23,6 +24,28 @@ class Found(NamedTuple):
 
     literal: str
     is_whole: bool
+
+
+class Searchable:
+    """A text, normalised, with its pieces worked out once for however many indexes."""
+
+    __slots__ = ("_pieces", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = normalise(text)
+        self._pieces: frozenset[str] | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.text)
+
+    @property
+    def pieces(self) -> frozenset[str]:
+        """Every run of two and of three characters."""
+        if self._pieces is None:
+            text = self.text
+            pairs = map("".join, pairwise(text))
+            self._pieces = frozenset(pairs).union(map("".join, zip(text, text[1:], text[2:], strict=False)))
+        return self._pieces
 
 
 class LiteralIndex:
@@ -59,9 +82,10 @@ class LiteralIndex:
         """Who has `literal`."""
         return frozenset(self._owners.get(literal, ()))
 
-    def find(self, text: str) -> Iterator[Found]:
-        """Every literal that occurs in `text` (normalised), once."""
-        for anchor in self._anchors.keys() & _pieces_of_text(text):
+    def find(self, searched: Searchable) -> Iterator[Found]:
+        """Every literal that occurs, once."""
+        text = searched.text
+        for anchor in self._anchors.keys() & searched.pieces:
             for literal in self._anchors[anchor]:
                 at = text.find(literal)
                 if at >= 0:
@@ -81,11 +105,6 @@ def usable(literals: Iterable[str]) -> list[str]:
 
 def _pieces(literal: str) -> set[str]:
     return {literal[at : at + _PIECE] for at in range(max(1, len(literal) - _PIECE + 1))}
-
-
-def _pieces_of_text(text: str) -> set[str]:
-    pairs = set(map("".join, zip(text, text[1:], strict=False)))
-    return pairs.union(map("".join, zip(text, text[1:], text[2:], strict=False)))
 
 
 def _occurs_whole(literal: str, text: str, at: int) -> bool:

@@ -1,0 +1,58 @@
+"""`bead eval recall`: every gate on the recall suites, side by side."""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from bead_evals.recall import gates, report, shipping
+from bead_evals.recall.suites import SUITES, Suite, load, read
+
+RESULTS = Path(__file__).resolve().parents[2] / "results" / "recall.json"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the table, or the result document; 0 when everything ran."""
+    asked = _parser().parse_args(arguments)
+    suites = _suites(asked.suite)
+    if asked.fit:
+        sys.stdout.write(shipping.module(suites, report.commit()))
+        return 0
+    rows = list(gates.rows(suites, asked.seed))
+    names = [suite.name for suite in suites]
+    result = report.document(rows, names, asked.seed)
+    if asked.save:
+        RESULTS.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    if asked.json:
+        print(json.dumps(result, indent=2))
+    else:
+        print(f"commit {result['commit']}, seed {asked.seed}, pinned budget 0\n\n{report.table(rows, names)}")
+    return 0
+
+
+def _suites(named: Sequence[str]) -> tuple[Suite, ...]:
+    """Suites by name or by the path of a file; all that are shipped when none is named."""
+    if not named:
+        return load()
+    return tuple(read(Path(name)) if name.endswith(".yaml") else load([name])[0] for name in named)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="bead eval recall", description=__doc__)
+    parser.add_argument(
+        "--suite",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help=f"a suite in {SUITES.name}/, or the path of one (a .yaml file); may be given several times; default: all",
+    )
+    parser.add_argument("--seed", type=int, default=1, help="for the rows that remove parts of cards (default: 1)")
+    parser.add_argument("--json", action="store_true", help="print the result document instead of the table")
+    parser.add_argument("--save", action="store_true", help="write evals/results/recall.json")
+    parser.add_argument("--fit", action="store_true", help="print the module of weights fitted on the suites")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,30 @@
+"""Fits the weights that the service uses, and writes them as its module `bead_index.gate.weights`."""
+
+from collections.abc import Sequence
+
+from bead_evals.recall import folds, gates
+from bead_evals.recall.suites import Suite
+from bead_index.gate.model import BARE_SIGNS, CARDED_SIGNS, Model
+
+
+def module(suites: Sequence[Suite], commit: str) -> str:
+    """Text of the module: facts with blind cards give one model, the same facts with cards by rule the other."""
+    carded = folds.learn([folds.see(suite, folds.cards_of(gates.with_blind_cards)) for suite in suites], CARDED_SIGNS)
+    bare = folds.learn([folds.see(suite, folds.cards_of(gates.without_cards)) for suite in suites], BARE_SIGNS)
+    names = ", ".join(suite.name for suite in suites)
+    return (
+        '"""Weights in use. Written by `python -m bead_evals.recall --fit`; not to be edited by hand.\n\n'
+        f"Fitted on the suites {names} at commit {commit}; thresholds for {folds.BUDGET:.0%} of turns with a false\n"
+        'injection, by leaving each suite out in turn. Nothing in it is random.\n"""\n\n'
+        "from bead_index.gate.model import Model, Models\n\n"
+        f"MODELS = Models(\n    carded={_model(carded)},\n    bare={_model(bare)},\n)\n"
+    )
+
+
+def _model(model: Model) -> str:
+    kept = {name: round(weight, 3) for name, weight in model.weights.items() if round(weight, 3)}
+    weights = "".join(f'            "{name}": {weight},\n' for name, weight in kept.items())
+    return (
+        f"Model(\n        bias={model.bias:.3f},\n        weights={{\n{weights}        }},\n"
+        f"        threshold={model.threshold},\n    )"
+    )

@@ -1,0 +1,105 @@
+"""The gate: cards in, decisions with reasons out, with what earlier steps of each session showed.
+
+Pure: no I/O, no clock; one thread changes and asks it at a time. Budget, near-duplicates and what a conversation has
+seen are `bead_index.selection`'s.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from bead.recall import Cue
+from bead_index.gate import reasons
+from bead_index.gate.features import Candidate, View, candidates
+from bead_index.gate.index import ScopeCards, Subject
+from bead_index.gate.model import Models, chance, log_odds
+from bead_index.gate.turn import Session, read_step
+from bead_index.gate.weights import MODELS
+
+MODE = "lighter: words, synonyms and literals; no embedding model"
+"""What the gate works with, for health answers and traces."""
+MAX_CANDIDATES = 10
+"""Most facts that are weighed in one step, best first."""
+MAX_SESSIONS = 512
+"""Sessions whose earlier steps are kept; the least recently used one is forgotten first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether one step needs one fact."""
+
+    subject: Subject
+    chance: float
+    """0 to 1, as the model has it; facts with and without sentences in their cards have thresholds of their own."""
+    surplus: float
+    """Log odds above the threshold: what decisions are ordered by. Negative: not needed."""
+    reason: str
+    terms: tuple[str, ...]
+
+    @property
+    def passes(self) -> bool:
+        """Whether the fact is to be injected, as far as the gate has a say."""
+        return self.surplus >= 0
+
+    def __repr__(self) -> str:  # reasons quote the conversation
+        return f"Decision(uid={self.subject.uid!r}, chance={self.chance:.2f}, passes={self.passes})"
+
+
+class TriggerGate:
+    """Cards of every owner and scope, and the sessions that are asked about.
+
+    `offsets` holds what use has taught about single facts: log odds by uid, added to what the model says.
+    """
+
+    def __init__(self, models: Models = MODELS, offsets: Mapping[str, float] | None = None) -> None:
+        self._models = models
+        self._offsets = offsets or {}
+        self._scopes: dict[tuple[str, str], ScopeCards] = {}
+        self._views: dict[tuple[str, tuple[str, ...]], View] = {}
+        self._sessions: OrderedDict[tuple[str, str], Session] = OrderedDict()
+
+    def put(self, owner: str, scope: str, subject: Subject) -> None:
+        """Take `subject` as the current version of the fact under its uid."""
+        self._scopes.setdefault((owner, scope), ScopeCards()).put(subject)
+        self._views.clear()
+
+    def drop(self, owner: str, scope: str, uid: str) -> None:
+        """Forget a fact and its card, and what any view has worked out from them."""
+        if (owner, scope) in self._scopes:
+            self._scopes[owner, scope].drop(uid)
+            self._views.clear()
+
+    def judge(self, owner: str, scopes: Sequence[str], session: str, cues: Iterable[Cue]) -> list[Decision]:
+        """At most `MAX_CANDIDATES` facts of `scopes`, best first; what `cues` show is kept for later steps."""
+        step = read_step(cues)
+        context = self._session(owner, session)
+        found = candidates(step, context, self._view(owner, tuple(scopes)))[:MAX_CANDIDATES]
+        context.remember(step)
+        return sorted(map(self._decide, found), key=lambda decision: (-decision.surplus, decision.subject.uid))
+
+    def _decide(self, candidate: Candidate) -> Decision:
+        model = self._models.of(candidate)
+        logit = model.logit(candidate) + self._offsets.get(candidate.subject.uid, 0.0)
+        surplus = logit - log_odds(model.threshold)
+        return Decision(
+            subject=candidate.subject,
+            chance=chance(logit),
+            surplus=surplus,
+            reason=reasons.reason(candidate, model, surplus >= 0),
+            terms=reasons.terms(candidate, model),
+        )
+
+    def _view(self, owner: str, scopes: tuple[str, ...]) -> View:
+        view = self._views.get((owner, scopes))
+        if view is None:
+            found = [self._scopes[owner, scope] for scope in scopes if (owner, scope) in self._scopes]
+            view = self._views[owner, scopes] = View(found)
+        return view
+
+    def _session(self, owner: str, name: str) -> Session:
+        key = owner, name
+        session = self._sessions.setdefault(key, Session())
+        self._sessions.move_to_end(key)
+        if len(self._sessions) > MAX_SESSIONS:
+            self._sessions.popitem(last=False)
+        return session

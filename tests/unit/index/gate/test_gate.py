@@ -1,0 +1,181 @@
+"""The gate as the index asks it."""
+
+import random
+
+from bead.facts import TriggerCard
+from bead.recall import Cue, CueSource
+from bead_index.gate.features import AGAINST, FOR, Candidate, Sign
+from bead_index.gate.gate import MAX_CANDIDATES, MAX_SESSIONS, Decision, TriggerGate
+from bead_index.gate.index import Subject
+from bead_index.gate.weights import MODELS
+
+OWNER, SCOPE = "ada", "project/loom"
+
+TESTS = Subject(
+    "tests",
+    "user/tests",
+    "feedback",
+    "Run the tests with `just ci`, not bare `cargo test`: only the target sets LOOM_ENV.",
+    TriggerCard(
+        say=("Run the tests.", "Do the tests pass?", "I'll run the tests of this crate.", "Verify that nothing broke."),
+        do=("cargo test", "cargo nextest"),
+        see=("LOOM_ENV is not set",),
+        unless=("just ci",),
+    ),
+)
+PALETTE = Subject(
+    "palette",
+    "project/loom/palette",
+    "project",
+    "Charts use the palette in theme/ink.toml.",
+    TriggerCard(say=("Draw a chart of the throughput.", "Change the colours of the plot."), do=("plotters::style",)),
+)
+FREEZE = Subject(
+    "freeze",
+    "project/loom/freeze",
+    "project",
+    "crates/ledger is frozen until the audit ends.",
+    TriggerCard(say=("Clean up the ledger crate.",), do=("crates/ledger",)),
+)
+
+
+def gate(*subjects: Subject) -> TriggerGate:
+    made = TriggerGate()
+    for subject in subjects or (TESTS, PALETTE, FREEZE):
+        made.put(OWNER, SCOPE, subject)
+    return made
+
+
+def person(text: str) -> list[Cue]:
+    return [Cue(CueSource.PERSON, text)]
+
+
+def act(announcement: str, tool_input: str, output: str = "") -> list[Cue]:
+    return [
+        Cue(CueSource.ASSISTANT, announcement),
+        Cue(CueSource.TOOL_INPUT, tool_input),
+        Cue(CueSource.TOOL_OUTPUT, output),
+    ]
+
+
+def ask(made: TriggerGate, cues: list[Cue], session: str = "s") -> dict[str, Decision]:
+    return {decision.subject.uid: decision for decision in made.judge(OWNER, [SCOPE], session, cues)}
+
+
+def test_a_command_on_the_card_is_met_with_a_reason_that_names_it() -> None:
+    decision = ask(gate(), act("Now I'll run the tests.", "cargo test -p loom"))["tests"]
+    assert decision.passes
+    assert "`cargo test`" in decision.reason
+    assert "nothing shows that it is already followed" in decision.reason
+
+
+def test_a_step_that_already_follows_the_fact_does_not_get_it() -> None:
+    decision = ask(gate(), act("Now I'll run the tests.", "just ci -p loom", "cargo test -p loom\nok"))["tests"]
+    assert not decision.passes
+    assert "already follows it: `just ci`" in decision.reason
+
+
+def test_what_was_followed_earlier_in_the_session_speaks_against_it_there_and_only_there() -> None:
+    made = gate()
+    before = ask(made, person("does it build?"), "s")
+    assert "tests" not in before or not before["tests"].passes
+    fresh = ask(gate(), person("run the tests"))["tests"].chance
+    ask(made, act("Running it.", "just ci"), "s")
+    assert ask(made, person("run the tests"), "s")["tests"].chance < fresh
+    assert ask(made, person("run the tests"), "other")["tests"].chance == fresh
+
+
+def test_a_request_in_the_words_of_the_card_is_met_and_small_talk_is_not() -> None:
+    made = gate()
+    assert ask(made, person("please verify that nothing broke"))["tests"].passes
+    assert not any(decision.passes for decision in ask(made, person("thanks, see you tomorrow")).values())
+
+
+def test_looking_at_a_place_is_no_occasion_for_what_holds_when_it_is_changed() -> None:
+    made = gate()
+    looking = ask(made, act("Let me see the file.", "crates/ledger/src/lib.rs", "     1\tuse std::io;"))
+    editing = ask(made, act("Here is the change.", "crates/ledger/src/lib.rs\nfn a() {}\nfn b() {}", "updated"))
+    assert "freeze" not in looking or not looking["freeze"].passes
+    assert editing["freeze"].passes
+
+
+def test_ordinary_output_counts_through_its_literals_only() -> None:
+    made = gate()
+    talk = "run the tests do the tests pass draw a chart clean up the ledger crate"
+    assert not any(each.passes for each in ask(made, act("Done.", "./deploy.sh", talk)).values())
+    assert ask(made, act("It stops.", "./deploy.sh", "error: LOOM_ENV is not set"))["tests"].chance > 0.1
+
+
+def test_a_dropped_fact_is_never_decided_on_again() -> None:
+    made = gate()
+    assert "tests" in ask(made, person("run the tests"))
+    made.drop(OWNER, SCOPE, "tests")
+    assert "tests" not in ask(made, person("run the tests"))
+    assert "just ci" not in repr(vars(made))
+
+
+def test_another_owner_and_another_scope_are_never_told() -> None:
+    made = gate()
+    assert made.judge("eve", [SCOPE], "s", person("run the tests")) == []
+    assert made.judge(OWNER, ["project/other", "user"], "s", person("run the tests")) == []
+
+
+def test_the_newest_card_of_a_fact_is_the_one_that_counts() -> None:
+    made = gate()
+    made.put(OWNER, SCOPE, Subject("tests", "user/tests", "feedback", "Say hello.", TriggerCard(say=("Greet me.",))))
+    decisions = ask(made, act("Now.", "cargo test"))
+    assert "tests" not in decisions
+
+
+def test_equal_requests_get_equal_answers() -> None:
+    cues = act("Now I'll run the tests.", "cargo test")
+    assert gate().judge(OWNER, [SCOPE], "s", cues) == gate().judge(OWNER, [SCOPE], "s", cues)
+
+
+def test_a_repeated_request_is_no_earlier_step_of_itself() -> None:
+    made = gate()
+    cues = person("I want to run the tests")
+    first = made.judge(OWNER, [SCOPE], "s", cues)
+    assert made.judge(OWNER, [SCOPE], "s", cues) == first
+
+
+def test_what_use_has_taught_moves_one_fact_only() -> None:
+    cues = person("run the tests, then draw a chart")
+    plain = ask(gate(), cues)
+    made = TriggerGate(offsets={"tests": -9.0})
+    for subject in (TESTS, PALETTE, FREEZE):
+        made.put(OWNER, SCOPE, subject)
+    taught = ask(made, cues)
+    assert not taught["tests"].passes
+    assert taught["palette"] == plain["palette"]
+
+
+def test_more_evidence_never_lowers_a_chance() -> None:
+    """Weights are never negative, so each sign pulls one way: what makes decisions explainable."""
+    chance = random.Random(3)
+    for model in (MODELS.carded, MODELS.bare):
+        assert all(weight >= 0 for weight in model.weights.values())
+        for _ in range(100):
+            signs = {name: Sign(chance.random()) for name in (*FOR, *AGAINST)}
+            base = model.logit(Candidate(TESTS, is_bare=False, signs=signs))
+            name = chance.choice((*FOR, *AGAINST))
+            more = {**signs, name: Sign(1.0)}
+            moved = model.logit(Candidate(TESTS, is_bare=False, signs=more)) - base
+            assert moved <= 0 if name in AGAINST else moved >= 0
+
+
+def test_everything_that_grows_has_a_bound() -> None:
+    made = gate()
+    for number in range(MAX_SESSIONS + 10):
+        made.judge(OWNER, [SCOPE], str(number), person("hello there"))
+    assert len(made._sessions) == MAX_SESSIONS
+    many = TriggerGate()
+    for number in range(50):
+        many.put(OWNER, SCOPE, Subject(str(number), f"user/f{number}", "user", "Run the tests before lunch."))
+    assert len(ask(many, person("run the tests"))) == MAX_CANDIDATES
+
+
+def test_a_hostile_text_does_not_stop_the_gate() -> None:
+    made = gate()
+    for text in ("", "\x00\ud800", "a" * 200_000, "``` " * 5_000, "/" * 50_000, "! " * 20_000, "İ\u0130" * 999):
+        made.judge(OWNER, [SCOPE], "s", [Cue(source, text) for source in CueSource])
