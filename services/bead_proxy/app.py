@@ -206,8 +206,7 @@ class Proxy:
             return await self._upstream.relay(request, target, prepared.take_body(), seen.watch)
         finally:
             # Also when the caller leaves in the middle: what was said until then is a turn.
-            if (reply := seen.reply()) is not None:
-                on_reply(reply)
+            seen.tell(on_reply)
 
     async def _prepare(self, request: web.Request) -> Prepared:
         body = await _read(request)
@@ -233,9 +232,14 @@ class _Seen:
         self._reader = anthropic.reply_reader(headers.get("Content-Type", ""), headers.get("Content-Encoding", ""))
         return self._feed
 
-    def reply(self) -> Reply | None:
-        """What the model said, as far as it came; None when it said nothing."""
-        return self._reader.close() if self._reader is not None else None
+    def tell(self, on_reply: Callable[[Reply], None]) -> None:
+        """Hand on what the model said, as far as it came."""
+        if self._reader is None:
+            return
+        try:
+            on_reply(self._reader.close())
+        except Exception as error:
+            log_failure("a reply could not be kept", error)
 
     def _feed(self, chunk: bytes) -> None:
         if self._reader is None:

@@ -201,7 +201,7 @@ class _Body(payload.Payload):
         await writer.write(self._value)
 
     async def write_with_length(self, writer: AbstractStreamWriter, content_length: int | None) -> None:
-        await writer.write(self._value)
+        await self.write(writer)
 
     async def as_bytes(self, encoding: str = "utf-8", errors: str = "strict") -> bytes:
         return bytes(self._value)

@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 
+from bead_proxy import anthropic
 from bead_proxy.directories import Directories
+from bead_proxy.protocol import Reply
 from tests.contract.proxy.bus import Mode, fact
 from tests.contract.proxy.conftest import TOKEN, Serve, Served, World
 from tests.contract.proxy.test_injection import blocks_of, body, conversation, user
+from tests.fakes.replies import Answer
 
 MIB = 1 << 20
 BROKEN = [(Mode.DOWN, Mode.WELL), (Mode.WELL, Mode.DOWN), (Mode.SILENT, Mode.WELL), (Mode.WELL, Mode.SILENT),
@@ -186,3 +189,25 @@ async def test_an_error_in_the_proxy_itself_is_no_error_of_the_request(
     assert answer.status == 200 and world.forwarded() == [sent]
     said = "".join(capsys.readouterr())
     assert "ValueError" in said and "secret" not in said and TOKEN not in said
+
+
+@pytest.mark.parametrize("broken", ["feed", "close"])
+async def test_an_answer_that_nobody_can_read_arrives_all_the_same(
+    world: World, proxy: Served, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], broken: str
+) -> None:
+    class Reader:
+        def feed(self, chunk: bytes) -> None:
+            if broken == "feed":
+                raise ValueError("a secret")
+
+        def close(self) -> Reply:
+            raise ValueError("a secret")
+
+    monkeypatch.setattr(anthropic, "reply_reader", lambda content_type, content_encoding: Reader())
+    world.upstream.enqueue(Answer("Staging uses 5433."))
+
+    answer = await proxy.ask(body(user("which port?")))
+
+    assert answer.status == 200 and b"Staging uses 5433." in answer.body
+    said = "".join(capsys.readouterr())
+    assert "ValueError" in said and "secret" not in said
