@@ -5,18 +5,15 @@ words it comes from; precision before recall. Source: seeds/bead.txt "Evaluation
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from heapq import nsmallest
 
 from bead.recall import Cue, CueSource
 from bead_index.facts import Known, VisibleFacts
-from bead_index.selection import Judged
-from bead_index.terms import significant, stem, terms
+from bead_index.selection import MAX_REJECTED, Judged
+from bead_index.terms import significant_terms, stem, terms
 
 THRESHOLD = 1.2
 REST_SHARE = 0.25
 GENERIC_WEIGHT = 0.2
-RIVALS = 20
-"""Most facts under the threshold that are worth telling."""
 CUE_CHARACTERS = 8_000
 """Most characters of one cue that are read: head and tail."""
 ALL_CHARACTERS = 24_000
@@ -50,46 +47,67 @@ class EvidenceGate:
 
     def judge(self, cues: Sequence[Cue], project: str, facts: VisibleFacts) -> list[Judged]:
         """Every visible fact that passes, and the strongest of those that do not."""
-        weights = {term: weight * _rarity(term, facts) for term, weight in cue_terms(cues, project).items()}
-        strongest: dict[Known, float] = {}
-        total: dict[Known, float] = {}
-        for term, weight in weights.items():
-            for known in facts.with_term(term):
-                strongest[known] = max(weight, strongest.get(known, 0.0))
-                total[known] = weight + total.get(known, 0.0)
-        scores = {known: evidence_score(strongest[known], total[known]) for known in total}
-        passing = [known for known, score in scores.items() if score >= self._threshold]
-        rivals = nsmallest(len(passing) + RIVALS, scores, key=lambda known: (-scores[known], known.fact.uid))
-        return [self._judged(known, scores[known], weights) for known in dict.fromkeys((*passing, *rivals))]
+        weighed = _weighed(cue_terms(cues, project), facts)
+        scores = evidence_scores(weighed)
+        passing = sum(score >= self._threshold for score in scores.values())
+        order = [term for _, term, _ in weighed]
+        return [
+            self._judged(known, scores[known], [term for term in order if term in known.terms])
+            for known in _best(scores, passing + MAX_REJECTED)
+        ]
 
-    def _judged(self, known: Known, score: float, weights: Mapping[str, float]) -> Judged:
-        strongest_first = sorted(known.terms & weights.keys(), key=lambda term: (-weights[term], term))
+    def _judged(self, known: Known, score: float, shared: Sequence[str]) -> Judged:
         reason = "" if score >= self._threshold else f"evidence {score:.2f} is under {self._threshold:g}"
-        return Judged(known, score, tuple(strongest_first), reason)
+        return Judged(known, score, tuple(shared), reason)
 
 
-def evidence_score(strongest: float, total: float) -> float:
-    """The strongest weight plus a quarter of the rest of `total`."""
-    return strongest + REST_SHARE * (total - strongest)
+Weighed = tuple[float, str, tuple[Known, ...]]
+"""Minus the weight of a term, the term, and the facts that hold it: ascending order is strongest first."""
+
+
+def evidence_scores(weighed: Iterable[Weighed]) -> dict[Known, float]:
+    """For each fact the weight of its strongest term plus a quarter of the others'; `weighed` is strongest first."""
+    scores: dict[Known, float] = {}
+    for minus_weight, _, holders in weighed:
+        rest = REST_SHARE * minus_weight
+        for known in holders:
+            if known in scores:
+                scores[known] -= rest
+            else:
+                scores[known] = -minus_weight
+    return scores
 
 
 def cue_terms(cues: Iterable[Cue], project: str) -> dict[str, float]:
     """The significant terms of `cues`, each with the weight of its best source; the project's name does not count."""
-    ignored = set(terms(project))
     weights: dict[str, float] = {}
     left = ALL_CHARACTERS
     for cue in sorted(cues, key=lambda cue: -SOURCE_WEIGHTS[cue.source]):
         text = _ends(cue.text, min(CUE_CHARACTERS, left))
         left -= len(text)
-        for term in significant(terms(text)):
-            if term not in ignored:
-                weights.setdefault(term, SOURCE_WEIGHTS[cue.source])
+        weights = dict.fromkeys(significant_terms(text), SOURCE_WEIGHTS[cue.source]) | weights
+    for term in terms(project):
+        weights.pop(term, None)
     return weights
 
 
-def _rarity(term: str, facts: VisibleFacts) -> float:
-    idf = facts.idf(term)
-    return min(idf, GENERIC_WEIGHT) if term in GENERIC else idf
+def _weighed(weights: dict[str, float], facts: VisibleFacts) -> list[Weighed]:
+    """The terms that visible facts hold, strongest first."""
+    found: list[Weighed] = []
+    for term in facts.held(weights.keys()):
+        idf, holders = facts.posting(term)
+        rarity = min(idf, GENERIC_WEIGHT) if term in GENERIC else idf
+        found.append((-weights[term] * rarity, term, holders))
+    found.sort()  # terms differ, so facts are never compared
+    return found
+
+
+def _best(scores: Mapping[Known, float], count: int) -> list[Known]:
+    """The best `count` of `scores`; of equal ones the more trusted, then by uid, as `Judged.order` has it."""
+    if len(scores) > count:
+        least = sorted(scores.values(), reverse=True)[count - 1]
+        scores = {known: score for known, score in scores.items() if score >= least}
+    return sorted(scores, key=lambda known: (-scores[known], -known.rank, known.uid))[:count]
 
 
 def _ends(text: str, most: int) -> str:

@@ -4,17 +4,21 @@ Holds what is current and no secret; says which of two near-duplicates speaks (D
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, KeysView, Mapping
 from dataclasses import dataclass
 from datetime import UTC
 from math import log
+from typing import NamedTuple
 
 from bead import keys
 from bead.blocks import fact_tokens
-from bead.facts import FactType, FactVersion, Sensitivity, Status, TriggerCard, Trust
+from bead.facts import FactType, FactVersion, Sensitivity, Status, TriggerCard
 from bead.recall import RecalledFact
 from bead_index.duplicates import Fingerprint, fingerprint, is_near_duplicate
 from bead_index.terms import significant, terms
+
+MAX_VIEWS = 64
+"""Most pairs of owner and project whose weights are kept."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,19 +37,30 @@ class Known:
     card: TriggerCard
     tokens: int
     """What its line costs in a block."""
+    uid: str
+    rank: int
+    """Rank of its trust."""
+    about_person: bool
+    """Whether it is about the person or a correction by them, rather than about a project."""
 
     @property
     def voice(self) -> tuple[int, float, str]:
         """Greater speaks: higher trust, then newer; the uid only settles ties."""
-        return Trust(self.fact.trust).rank, self.since, self.fact.uid
-
-    @property
-    def about_person(self) -> bool:
-        """Whether it is about the person or a correction by them, rather than about a project."""
-        return self.fact.type in (FactType.USER, FactType.FEEDBACK)
+        return self.rank, self.since, self.uid
 
     def __repr__(self) -> str:
         return f"Known({self.fact!r})"
+
+
+class Posting(NamedTuple):
+    """What the visible facts say about one term."""
+
+    idf: float
+    """1 when one of them has it, towards 0 when all have; 0 when none."""
+    facts: tuple[Known, ...]
+
+
+_NO_POSTING = Posting(0.0, ())
 
 
 class FactTable:
@@ -57,6 +72,7 @@ class FactTable:
         self._postings: dict[str, dict[str, dict[str, Known]]] = defaultdict(lambda: defaultdict(dict))
         self._marks: dict[tuple[str, str], dict[str, Known]] = defaultdict(dict)
         self._speakers: dict[str, Known] = {}
+        self._views: dict[tuple[str, str], VisibleFacts] = {}
         for fact in facts:
             self.put(fact)
 
@@ -75,7 +91,7 @@ class FactTable:
             self._postings[known.scope][term][fact.key] = known
         for mark in known.fingerprint.marks:
             self._marks[known.scope, mark][fact.key] = known
-        self._speakers.clear()
+        self._changed()
 
     def drop(self, key: str) -> None:
         """Forget the fact under `key`, if there is one."""
@@ -92,10 +108,34 @@ class FactTable:
             del self._marks[known.scope, mark][key]
             if not self._marks[known.scope, mark]:
                 del self._marks[known.scope, mark]
-        self._speakers.clear()
+        self._changed()
 
     def visible(self, owner: str, project: str) -> "VisibleFacts":
-        """What a conversation of `owner` in `project` (a scope name, or empty) may be told: never another project."""
+        """What a conversation of `owner` in `project` (a scope name, or empty) may be told: never another project.
+
+        Good until the next change.
+        """
+        view = self._views.get((owner, project))
+        if view is None:
+            if len(self._views) >= MAX_VIEWS:
+                self._views.clear()
+            view = self._views[owner, project] = self._view(owner, project)
+        return view
+
+    def speaker(self, known: Known) -> Known:
+        """The one of `known` and its near-duplicates in the same scope that may be injected."""
+        uid = known.uid
+        if uid not in self._speakers:
+            rivals = {
+                rival.uid: rival
+                for mark in known.fingerprint.marks
+                for rival in self._marks.get((known.scope, mark), {}).values()
+                if rival.owner == known.owner and is_near_duplicate(known.fingerprint, rival.fingerprint)
+            }
+            self._speakers[uid] = max((known, *rivals.values()), key=lambda rival: rival.voice)
+        return self._speakers[uid]
+
+    def _view(self, owner: str, project: str) -> "VisibleFacts":
         scopes = ("user", "global", *((f"project/{project}",) if project else ()))
         return VisibleFacts(
             owner,
@@ -104,18 +144,9 @@ class FactTable:
             self,
         )
 
-    def speaker(self, known: Known) -> Known:
-        """The one of `known` and its near-duplicates in the same scope that may be injected."""
-        uid = known.fact.uid
-        if uid not in self._speakers:
-            rivals = {
-                rival.fact.uid: rival
-                for mark in known.fingerprint.marks
-                for rival in self._marks.get((known.scope, mark), {}).values()
-                if rival.owner == known.owner and is_near_duplicate(known.fingerprint, rival.fingerprint)
-            }
-            self._speakers[uid] = max((known, *rivals.values()), key=lambda rival: rival.voice)
-        return self._speakers[uid]
+    def _changed(self) -> None:
+        self._speakers.clear()
+        self._views.clear()
 
 
 class VisibleFacts:
@@ -133,20 +164,20 @@ class VisibleFacts:
         self._postings = postings
         self._table = table
         self._total = sum(len(facts) for facts in scopes.values())
+        self._weighed: dict[str, Posting] = {}
 
-    def with_term(self, term: str) -> list[Known]:
-        """Visible facts that hold `term`."""
-        return [
-            known
-            for postings in self._postings.values()
-            for known in postings.get(term, {}).values()
-            if known.owner == self._owner
-        ]
+    def held(self, terms: KeysView[str]) -> set[str]:
+        """Those of `terms` that a visible fact holds."""
+        return set().union(*(terms & postings.keys() for postings in self._postings.values()))
 
-    def idf(self, term: str) -> float:
-        """Weight of `term` among the visible facts: 1 when one of them has it, towards 0 when all have; 0 when none."""
-        count = sum(len(postings.get(term, ())) for postings in self._postings.values())
-        return log(1 + self._total / count) / log(1 + self._total) if count else 0.0
+    def posting(self, term: str) -> Posting:
+        """Visible facts that hold `term`, and its weight among them."""
+        held = self._weighed.get(term)
+        if held is None:
+            held = self._weigh(term)
+            if held.idf:  # unknown words are without number
+                self._weighed[term] = held
+        return held
 
     def all(self) -> list[Known]:
         """Every visible fact."""
@@ -155,6 +186,14 @@ class VisibleFacts:
     def speaker(self, known: Known) -> Known:
         """See `FactTable.speaker`."""
         return self._table.speaker(known)
+
+    def _weigh(self, term: str) -> Posting:
+        found = [held for postings in self._postings.values() if (held := postings.get(term))]
+        if not found:
+            return _NO_POSTING
+        idf = log(1 + self._total / sum(map(len, found))) / log(1 + self._total)
+        facts = tuple(known for held in found for known in held.values() if known.owner == self._owner)
+        return Posting(idf, facts)
 
 
 def _known(fact: FactVersion) -> Known:
@@ -180,4 +219,7 @@ def _known(fact: FactVersion) -> Known:
         fingerprint=fingerprint(fact.body),
         card=fact.when,
         tokens=fact_tokens(recalled),
+        uid=fact.uid,
+        rank=fact.trust.rank,
+        about_person=fact.type in (FactType.USER, FactType.FEEDBACK),
     )

@@ -4,7 +4,6 @@ Pure. How strongly a turn points at a fact is the gate's to say (`evidence`); wh
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import msgspec
@@ -17,8 +16,7 @@ MAX_REJECTED = 10
 """Most rivals that an answer names, best first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(msgspec.Struct, frozen=True):
     """A fact under consideration; `against` says why the gate keeps it out, and is empty when it does not."""
 
     known: Known
@@ -30,7 +28,7 @@ class Judged:
     @property
     def order(self) -> tuple[float, int, str]:
         """Ascending: best score, then higher trust; the uid settles ties, so that equal requests get equal answers."""
-        return -round(self.score, 9), -self.known.voice[0], self.known.fact.uid
+        return -round(self.score, 9), -self.known.rank, self.known.uid
 
 
 class Gate(Protocol):
@@ -59,12 +57,13 @@ def choose(
     for candidate in judged:
         enough = f"{max_facts} better ones are enough" if len(chosen) >= max_facts else ""
         if against := candidate.against or enough:
-            rejected.append(_rejected(candidate, against))
+            if len(rejected) < MAX_REJECTED:
+                rejected.append(_rejected(candidate, against))
             continue
         speaking = _speaking(candidate, facts)
         reason = _reason(candidate, speaking, chosen, seen, left)
         if not reason:
-            chosen[speaking.known.fact.uid] = speaking
+            chosen[speaking.known.uid] = speaking
             left -= speaking.known.tokens
         if reason or speaking is not candidate:
             rejected.append(_rejected(candidate, reason or _SILENCED))
@@ -80,8 +79,8 @@ def _speaking(candidate: Judged, facts: VisibleFacts) -> Judged:
 
 
 def _reason(candidate: Judged, speaking: Judged, chosen: Collection[str], seen: Collection[str], left: int) -> str:
-    uid = speaking.known.fact.uid
-    if candidate.known.fact.uid in seen or uid in seen:
+    uid = speaking.known.uid
+    if candidate.known.uid in seen or uid in seen:
         return "already in this conversation"
     if uid in chosen:
         return _SILENCED
@@ -95,4 +94,4 @@ def _recalled(judged: Judged) -> RecalledFact:
 
 
 def _rejected(judged: Judged, reason: str) -> Rejected:
-    return Rejected(judged.known.fact.uid, round(judged.score, 4), reason)
+    return Rejected(judged.known.uid, round(judged.score, 4), reason)

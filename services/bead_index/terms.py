@@ -25,10 +25,11 @@ _UNSPACED = (
 _MARKS = "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0dff"
 _WORD = rf"(?:[A-Za-z0-9_]+|(?![{_UNSPACED}])[\w{_MARKS}])+"
 _PATTERN = re.compile(
-    rf"(?P<unspaced>[{_UNSPACED}]+)"
-    r"|(?P<language>(?<!\w)[A-Za-z]{1,2}\+\+|(?<!\w)[A-Za-z]#(?!\w))"
-    rf"|(?P<word>{_WORD}(?:[-./:\\'’]+{_WORD})*)"  # noqa: RUF001 -- the typographic apostrophe is meant
+    rf"[{_UNSPACED}]+"
+    r"|(?<!\w)[A-Za-z]{1,2}\+\+|(?<!\w)[A-Za-z]#(?!\w)"  # languages
+    rf"|{_WORD}(?:[-./:\\'’]+{_WORD})*"  # noqa: RUF001 -- the typographic apostrophe is meant
 )
+_IS_UNSPACED = re.compile(f"[{_UNSPACED}]").match
 _BETWEEN_SEGMENTS = re.compile(r"[/\\:]+")
 _BETWEEN_PARTS = re.compile(r"[-._]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -50,12 +51,22 @@ class Span(NamedTuple):
 
 def terms(text: str) -> list[str]:
     """Every term of `text` in order, with repetitions and stop words."""
-    return [term for span in spans(text) for term in span.terms]
+    return [term for chunk in text.split() for term in _terms_of(chunk)]
 
 
 def significant(words: Iterable[str]) -> list[str]:
     """`words` without stop words and repetitions, in order."""
     return [word for word in dict.fromkeys(words) if word not in STOP_WORDS]
+
+
+def significant_terms(text: str) -> dict[str, None]:
+    """`significant(terms(text))` as keys, in less time: what `text` repeats is looked at once."""
+    found: dict[str, None] = {}
+    for chunk in text.split():
+        terms = _significant.get(chunk)
+        for term in _significant_of(chunk) if terms is None else terms:
+            found[term] = None
+    return found
 
 
 def query_terms(text: str, limit: int) -> list[str]:
@@ -68,14 +79,10 @@ def spans(text: str) -> Iterator[Span]:
     """The words of `text` where they stand. Spans of unspaced scripts overlap: one a pair of characters."""
     for match in _PATTERN.finditer(text):
         piece = match[0]
-        if match.lastgroup == "unspaced":
+        if _IS_UNSPACED(piece):
             yield from _pairs(piece, match.start())
-        elif match.lastgroup == "language":
-            yield Span(match.start(), match.end(), (piece.lower(),))
-        else:
-            found = tuple(clean for term in _word_terms(piece) if (clean := _clean(term)))
-            if found:
-                yield Span(match.start(), match.end(), found)
+        elif found := _piece_terms(piece):
+            yield Span(match.start(), match.end(), found)
 
 
 def stem(word: str) -> str:
@@ -97,6 +104,57 @@ def stem(word: str) -> str:
             return _rooted(root)
     # Four letters keep their e: a "note" is no "not".
     return word[:-1] if len(word) > 4 and word.endswith("e") else word
+
+
+# Chunks come back: most of a turn's were in the turn before. Some 3 MB each when full; emptied then rather than kept
+# by use, because a look-up that writes costs a waking processor twice the time. Longer chunks are rarely seen twice.
+_KEPT_CHUNKS = 16_384
+_terms: dict[str, tuple[str, ...]] = {}
+_significant: dict[str, tuple[str, ...]] = {}
+
+
+def _terms_of(chunk: str) -> tuple[str, ...]:
+    """The terms between two blanks: no word goes across one."""
+    found = _terms.get(chunk)
+    if found is None:
+        found = _split(chunk)
+        _keep(_terms, chunk, found)
+    return found
+
+
+def _split(chunk: str) -> tuple[str, ...]:
+    if chunk.isalpha() and chunk.isascii():
+        return _piece_terms(chunk)
+    pieces = _PATTERN.findall(chunk)
+    if len(chunk) <= MAX_TERM:
+        return tuple(term for piece in pieces for term in _piece_terms(piece))
+    # A short piece of a long chunk (JSON without blanks) is a chunk by itself: the pattern would find it again, whole.
+    return tuple(
+        term for piece in pieces for term in (_terms_of(piece) if len(piece) <= MAX_TERM else _piece_terms(piece))
+    )
+
+
+def _significant_of(chunk: str) -> tuple[str, ...]:
+    """`_terms_of` without stop words; kept."""
+    found = tuple(term for term in _terms_of(chunk) if term not in STOP_WORDS)
+    _keep(_significant, chunk, found)
+    return found
+
+
+def _keep(kept: dict[str, tuple[str, ...]], chunk: str, found: tuple[str, ...]) -> None:
+    if len(chunk) <= MAX_TERM:
+        if len(kept) >= _KEPT_CHUNKS:
+            kept.clear()
+        kept[chunk] = found
+
+
+def _piece_terms(piece: str) -> tuple[str, ...]:
+    """The terms of one match of the pattern."""
+    if _IS_UNSPACED(piece):
+        return tuple(term for span in _pairs(piece, 0) for term in span.terms)
+    if piece[-1] in "+#":
+        return (piece.lower(),)
+    return tuple(clean for term in _word_terms(piece) if (clean := _clean(term)))
 
 
 def _pairs(run: str, start: int) -> Iterator[Span]:

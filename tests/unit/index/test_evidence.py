@@ -3,7 +3,7 @@
 import pytest
 
 from bead.recall import Cue, CueSource
-from bead_index.evidence import ALL_CHARACTERS, EvidenceGate, cue_terms, evidence_score
+from bead_index.evidence import ALL_CHARACTERS, EvidenceGate, cue_terms, evidence_scores
 from tests.unit.index.made import fact, request, said, table
 
 SCORES = [([1.0], 1.0), ([0.5, 1.0], 1.125), ([1.0, 1.0, 1.0], 1.5), ([0.2] * 5, 0.4)]
@@ -11,7 +11,10 @@ SCORES = [([1.0], 1.0), ([0.5, 1.0], 1.125), ([1.0, 1.0, 1.0], 1.5), ([0.2] * 5,
 
 @pytest.mark.parametrize(("weights", "expected"), SCORES)
 def test_evidence_is_the_strongest_and_a_quarter_of_the_rest(weights: list[float], expected: float) -> None:
-    assert evidence_score(max(weights), sum(weights)) == pytest.approx(expected)
+    (known,) = table(fact("user/a", "heron")).visible("me", "").all()
+    weighed = sorted((-weight, f"term{number}", (known,)) for number, weight in enumerate(weights))
+
+    assert evidence_scores(weighed) == {known: pytest.approx(expected)}
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bead_index.terms import MAX_TERM, query_terms, significant, spans, stem, terms
+from bead_index.terms import MAX_TERM, query_terms, significant, significant_terms, spans, stem, terms
 
 SPLITS = [
     ("POL-358", ["pol-358", "pol", "358"]),
@@ -92,6 +92,17 @@ def test_terms_stand_where_their_spans_say() -> None:
     text = "用户 said: run db-main"
 
     assert [text[span.start : span.end] for span in spans(text)] == ["用户", "said", "run", "db-main"]
+
+
+MIXED = st.text(st.sampled_from("aAbBzZ019_-./:\\'\u2019 \n\t\u3000#++éß漢字かなไทยﬁ①\u0301|│"), max_size=200)
+
+
+@given(MIXED)
+def test_terms_are_those_of_the_spans_however_they_are_remembered(text: str) -> None:
+    expected = [term for span in spans(text) for term in span.terms]
+
+    assert terms(text) == terms(text) == expected
+    assert list(significant_terms(text)) == list(significant_terms(text)) == significant(expected)
 
 
 TERM = re.compile(r"[a-z0-9+#\-./:_\u0080-\U0010ffff]+\Z")
