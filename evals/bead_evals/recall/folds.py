@@ -36,7 +36,7 @@ def see(suite: Suite, cards: Cards) -> Seen:
     seen: Seen = []
     for turn in suite.turns:
         step = read_step(turn.cues)
-        seen.append((turn, candidates(step, session, view)[:MAX_CANDIDATES]))
+        seen.append((turn, candidates(step, session, view, MAX_CANDIDATES)))
         session.remember(step)
     return seen
 

@@ -122,10 +122,12 @@ def _chosen_without_nearest(suite: Suite, cards: ScopeCards, model: Model) -> It
     session = Session()
     for turn in suite.turns:
         step = read_step(turn.cues)
-        whole = [each for each in candidates(step, session, View([cards])) if each.subject.key in turn.needs]
+        whole = [
+            each for each in candidates(step, session, View([cards]), MAX_CANDIDATES) if each.subject.key in turn.needs
+        ]
         for candidate in whole:
             cards.put(_poorer(candidate))
-        yield folds.choose(model, candidates(step, session, View([cards]))[:MAX_CANDIDATES])
+        yield folds.choose(model, candidates(step, session, View([cards]), MAX_CANDIDATES))
         for candidate in whole:
             cards.put(candidate.subject)
         session.remember(step)

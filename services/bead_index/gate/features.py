@@ -3,13 +3,15 @@
 Pure. What a sign weighs is `model`; matching is `phrases` and `literals`; what a step is for is `steps`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import heapq
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from bead_index.gate.index import ScopeCards, Subject
-from bead_index.gate.literals import Searchable
-from bead_index.gate.phrases import Meeting, Weights, meet, overlap, rarity
+from bead_index.gate.index import Entry, ScopeCards, Subject
+from bead_index.gate.literals import LiteralIndex, Searchable
+from bead_index.gate.phrases import NO_MEETING, Meeting, Sentence, Weights, meet, rarity, weigh
 from bead_index.gate.turn import Said, Session, Step
 
 FOR = (
@@ -21,6 +23,10 @@ FOR = (
 AGAINST = ("asks", "unless_before", "rival")
 """Signs that it is not."""
 
+SHORTLIST = 64
+"""Facts that get a closer look, by literals and shared words."""
+MAX_CONCEPTS = 64
+"""Most concepts of one speaker that the shortlist is made by; the rarest ones."""
 COMPLYING = 0.3
 """What is left of signs of an action when the step shows that it already follows the fact."""
 INSIDE_A_WORD = 0.5
@@ -48,14 +54,22 @@ class Sign(NamedTuple):
 class Candidate:
     """A fact and its signs."""
 
-    subject: Subject
-    is_bare: bool
-    """Whether its card has no sentences, so that the fact's own stand in."""
+    entry: Entry
     signs: dict[str, Sign] = field(default_factory=dict)
     follows: str = ""
     """The literal that shows that this step already follows the fact; empty when none does."""
     point: float = 0.0
     """What it is ranked by before anything learned: the chance that not every sign is a coincidence."""
+
+    @property
+    def subject(self) -> Subject:
+        """The fact, with the card that is matched."""
+        return self.entry.subject
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether its card has no sentences."""
+        return self.entry.is_bare
 
     def strength(self, name: str) -> float:
         """Strength of one sign; 0 without it."""
@@ -73,62 +87,126 @@ class View:
 
     def __init__(self, scopes: Sequence[ScopeCards]) -> None:
         self.scopes = tuple(scopes)
-        self.says = Weights([scope.says for scope in scopes])
-        self.bodies = Weights([scope.bodies for scope in scopes])
-        self.vocabularies = Weights([scope.vocabularies for scope in scopes])
+        self.weights = Weights([scope.vocabulary for scope in scopes])
         self.total = sum(len(scope) for scope in scopes)
 
 
-def candidates(step: Step, session: Session, view: View) -> list[Candidate]:
-    """Every fact with a sign for it, best first."""
-    found: list[Candidate] = []
+def candidates(step: Step, session: Session, view: View, limit: int) -> list[Candidate]:
+    """At most `limit` facts with a sign for them, best first."""
+    shortlist = _shortlist(step, view)
+    heard = _heard(step, view.weights)
+    for candidate in shortlist:
+        _sentences(heard, view.weights, candidate)
+        _following(step, candidate)
+    ranked = _ranked(shortlist)[:limit]
+    for candidate in ranked:
+        if step.asks and candidate.subject.type not in ("reference", "user"):
+            candidate.note("asks", 1.0)
+        if literal := _first_in(candidate.entry.unless, session.earlier):
+            candidate.note("unless_before", 1.0, literal)
+    return ranked
+
+
+def _shortlist(step: Step, view: View) -> list[Candidate]:
+    """The facts worth a closer look: by literals, and by how much of their vocabulary occurs."""
+    places = _places(step)
+    words = [_rarest(_together(said), view.weights) for said in (step.person, step.agent)]
+    found: dict[str, Candidate] = {}
+    promise: dict[str, float] = defaultdict(float)
     for scope in view.scopes:
-        by_uid = _Found(scope)
-        _sentences(step, view, by_uid)
-        _literals(step, view.total, by_uid)
-        in_scope = [candidate for candidate in by_uid.values() if candidate.signs]
-        _objections(step, session, scope, in_scope)
-        found += in_scope
-    return _ranked(found)
+        for name, kind, text in places:
+            for uid, literal, strength in _occurrences(scope.do if kind == "do" else scope.see, text, view.total):
+                if uid not in found:
+                    found[uid] = Candidate(scope.entries[uid])
+                _note_literal(found[uid], name, kind, literal, strength)
+                promise[uid] += strength
+        for concepts in words:
+            for concept in concepts:
+                weight = view.weights[concept]
+                for uid in scope.vocabulary.holders(concept):
+                    promise[uid] += weight
+    best = heapq.nsmallest(SHORTLIST, promise, key=lambda uid: (-promise[uid], uid))
+    entries = {uid: entry for scope in view.scopes for uid in best if (entry := scope.entries.get(uid))}
+    return [found.get(uid) or Candidate(entries[uid]) for uid in best]
 
 
-class _Found(dict[str, Candidate]):
-    """Candidates of one scope by uid, made when first asked for."""
+def _places(step: Step) -> list[tuple[str, str, Searchable]]:
+    """Where literals are looked for: the sign that one gives, its kind, and the text."""
+    places = [
+        ("do_edit", "do", step.edits),
+        ("do_words", "do", step.person_text),
+        ("do_words", "do", step.agent_text),
+        ("see_failure", "see", step.failures),
+        ("see_output", "see", step.output),
+        ("see_words", "see", step.person_text),
+    ]
+    if not step.is_looking:
+        places += [("do", "do", step.acts), ("do", "do", step.looks)]
+    return [place for place in places if place[2]]
 
-    def __init__(self, scope: ScopeCards) -> None:
-        super().__init__()
-        self.scope = scope
 
-    def __missing__(self, uid: str) -> Candidate:
-        self[uid] = candidate = Candidate(self.scope.subjects[uid], uid in self.scope.bare)
-        return candidate
+def _occurrences(index: LiteralIndex, text: Searchable, total: int) -> Iterator[tuple[str, str, float]]:
+    for literal, is_whole in index.find(text):
+        owners = index.owners(literal)
+        strength = rarity(len(owners), total) * (1 if is_whole else INSIDE_A_WORD)
+        for uid in owners:
+            yield uid, literal, strength
 
 
-def _sentences(step: Step, view: View, found: _Found) -> None:
-    scope = found.scope
+def _note_literal(candidate: Candidate, name: str, kind: str, literal: str, strength: float) -> None:
+    known = candidate.signs.get(name)
+    if kind == "do" and known and known.what != literal:
+        candidate.note("do_more", min(known.strength, strength), literal)
+    candidate.note(name, strength, literal)
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """The sentences of one step, weighed."""
+
+    said: tuple[tuple[str, list[Sentence], Sentence], ...]
+    """The person's and what the agent announces: whose, one by one, and all as one."""
+    mentioned: tuple[tuple[str, list[Sentence]], ...]
+    """The person's, and everything the agent says."""
+    joint: Sentence | None
+    """Both together when the person speaks."""
+
+
+def _heard(step: Step, weights: Weights) -> _Heard:
+    def each(said: Iterable[Said]) -> list[Sentence]:
+        return [weigh(sentence.concepts, weights) for sentence in said]
+
     announced = _announced(step)
-    for who, said in (("person", step.person), ("agent", announced)):
-        for uid, met in _best(said, scope, view).items():
-            if uid in scope.bare:
-                found[uid].note(f"bare_{who}", met.score, met.phrase)
-            else:
-                found[uid].note(f"say_{who}", met.score, met.phrase)
-                found[uid].note(f"mass_{who}", met.mass / (met.mass + 1))
-        words = _together(said)
-        sentence_mass = view.vocabularies.sentence_mass(words) + FEW_WORDS
-        for uid, mass in overlap(scope.vocabularies, words, view.vocabularies).items():
-            name = f"bag_{who}" if uid not in scope.bare else "bare_bag" if who == "person" else ""
-            if name:
-                found[uid].note(name, mass / sentence_mass)
-    if step.person:
-        joint = meet(scope.says, _together((*step.person, *step.agent)), view.says, JOINT_MISSING)
-        for uid, met in joint.items():
-            if uid not in scope.bare:
-                found[uid].note("say_joint", met.score, met.phrase)
-    for who, said in (("person", step.person), ("agent", step.agent)):
-        for sentence in said:
-            for uid, met in meet(scope.bodies, sentence.concepts, view.bodies).items():
-                found[uid].note(f"body_{who}", met.mass / (met.mass + 1), met.phrase)
+    return _Heard(
+        said=(
+            ("person", each(step.person), weigh(_together(step.person), weights)),
+            ("agent", each(announced), weigh(_together(announced), weights)),
+        ),
+        mentioned=(("person", each(step.person)), ("agent", each(step.agent))),
+        joint=weigh(_together((*step.person, *step.agent)), weights) if step.person else None,
+    )
+
+
+def _sentences(heard: _Heard, weights: Weights, candidate: Candidate) -> None:
+    entry = candidate.entry
+    for who, sentences, whole in heard.said:
+        met = max((meet(entry.says, sentence, weights) for sentence in sentences), default=NO_MEETING)
+        candidate.note(f"bare_{who}" if entry.is_bare else f"say_{who}", met.score, met.phrase)
+        if not entry.is_bare:
+            candidate.note(f"mass_{who}", met.mass / (met.mass + 1))
+        if not entry.is_bare or who == "person":
+            covered = weights.of(whole.concepts & entry.vocabulary) / (whole.mass + FEW_WORDS)
+            candidate.note("bare_bag" if entry.is_bare else f"bag_{who}", covered)
+    if heard.joint and not entry.is_bare:
+        met = meet(entry.says, heard.joint, weights, JOINT_MISSING)
+        candidate.note("say_joint", met.score, met.phrase)
+    for who, sentences in heard.mentioned:
+        met = max((meet(entry.bodies, sentence, weights) for sentence in sentences), default=NO_MEETING, key=_by_mass)
+        candidate.note(f"body_{who}", met.mass / (met.mass + 1), met.phrase)
+
+
+def _by_mass(met: Meeting) -> float:
+    return met.mass
 
 
 def _announced(step: Step) -> tuple[Said, ...]:
@@ -138,77 +216,44 @@ def _announced(step: Step) -> tuple[Said, ...]:
     return tuple(said for said in step.agent if said.plans)
 
 
-def _best(said: Iterable[Said], scope: ScopeCards, view: View) -> dict[str, Meeting]:
-    best: dict[str, Meeting] = {}
-    for sentence in said:
-        for uid, met in meet(scope.says, sentence.concepts, view.says).items():
-            if uid not in best or met.score > best[uid].score:
-                best[uid] = met
-    return best
+def _together(said: Iterable[Said]) -> frozenset[str]:
+    return frozenset().union(*(each.concepts for each in said))
 
 
-def _together(said: Iterable[Said]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(concept for each in said for concept in each.concepts))
+def _rarest(concepts: frozenset[str], weights: Weights) -> list[str]:
+    if len(concepts) <= MAX_CONCEPTS:
+        return list(concepts)
+    return heapq.nsmallest(MAX_CONCEPTS, concepts, key=lambda concept: (-weights[concept], concept))
 
 
-def _literals(step: Step, total: int, found: _Found) -> None:
-    does = [("do_edit", step.edits), ("do_words", step.person_text), ("do_words", step.agent_text)]
-    if not step.is_looking:
-        does += [("do", step.acts), ("do", step.looks)]
-    sees = [("see_failure", step.failures), ("see_output", step.output), ("see_words", step.person_text)]
-    for kind, places in (("do", does), ("see", sees)):
-        for name, text in places:
-            for uid, literal, strength in _occurrences(found.scope, kind, text, total):
-                candidate = found[uid]
-                known = candidate.signs.get(name)
-                if kind == "do" and known and known.what != literal:
-                    candidate.note("do_more", min(known.strength, strength), literal)
-                candidate.note(name, strength, literal)
+def _following(step: Step, candidate: Candidate) -> None:
+    """Note what shows that the step already follows the fact, and weaken signs of an action then."""
+    candidate.follows = _first_in(candidate.entry.unless, [text.text for text in step.shown])
+    if candidate.follows:
+        for name in _OF_ACTION:
+            if sign := candidate.signs.get(name):
+                candidate.signs[name] = Sign(sign.strength * COMPLYING, sign.what)
 
 
-def _occurrences(scope: ScopeCards, kind: str, text: Searchable, total: int) -> Iterable[tuple[str, str, float]]:
-    if not text:
-        return
-    index = scope.literals[kind]
-    for literal, is_whole in index.find(text):
-        owners = index.owners(literal)
-        strength = rarity(len(owners), total) * (1 if is_whole else INSIDE_A_WORD)
-        for uid in owners:
-            yield uid, literal, strength
+def _first_in(literals: Iterable[str], texts: Iterable[str]) -> str:
+    """The first of `literals` that occurs in one of `texts`; empty when none does."""
+    searched = tuple(texts)
+    return next((literal for literal in literals if any(literal in text for text in searched)), "")
 
 
-def _objections(step: Step, session: Session, scope: ScopeCards, found: Iterable[Candidate]) -> None:
-    now = _followed(scope, [step.shown])
-    before = _followed(scope, session.earlier)
-    for candidate in found:
-        uid = candidate.subject.uid
-        if step.asks and candidate.subject.type not in ("reference", "user"):
-            candidate.note("asks", 1.0)
-        if uid in before:
-            candidate.note("unless_before", 1.0, before[uid])
-        if uid in now:
-            candidate.follows = now[uid]
-            for name in _OF_ACTION:
-                if sign := candidate.signs.get(name):
-                    candidate.signs[name] = Sign(sign.strength * COMPLYING, sign.what)
-
-
-def _followed(scope: ScopeCards, shown: Iterable[Iterable[Searchable]]) -> dict[str, str]:
-    """Which facts the texts show to be followed, each with the literal that shows it."""
-    index = scope.literals["unless"]
-    literals = (found.literal for texts in shown for text in texts if text for found in index.find(text))
-    return {uid: literal for literal in literals for uid in index.owners(literal)}
-
-
-def _ranked(found: list[Candidate]) -> list[Candidate]:
-    """`found` best first, each with how far it is ahead of its best rival, or behind."""
+def _ranked(found: Iterable[Candidate]) -> list[Candidate]:
+    """Those of `found` with a sign, best first, each with how far it is ahead of its best rival, or behind."""
     for candidate in found:
         doubt = 1.0
         for name, share in _POINTS.items():
             doubt *= 1 - share * candidate.strength(name)
         candidate.point = 1 - doubt
-    ranked = sorted(found, key=lambda candidate: (-candidate.point, candidate.subject.uid))
+    with_signs = (candidate for candidate in found if candidate.signs)
+    ranked = sorted(with_signs, key=lambda candidate: (-candidate.point, candidate.subject.uid))
+    points = [candidate.point for candidate in ranked[:2]]
     for place, candidate in enumerate(ranked):
-        rival = ranked[1 if place == 0 else 0].point if len(ranked) > 1 else 0.0
-        candidate.note("lead" if place == 0 else "rival", abs(candidate.point - rival))
+        if place == 0:
+            candidate.note("lead", candidate.point - (points[1] if len(points) > 1 else 0.0))
+        else:
+            candidate.note("rival", points[0] - candidate.point)
     return ranked

@@ -73,7 +73,7 @@ class TriggerGate:
         """At most `MAX_CANDIDATES` facts of `scopes`, best first; what `cues` show is kept for later steps."""
         step = read_step(cues)
         context = self._session(owner, session)
-        found = candidates(step, context, self._view(owner, tuple(scopes)))[:MAX_CANDIDATES]
+        found = candidates(step, context, self._view(owner, tuple(scopes)), MAX_CANDIDATES)
         context.remember(step)
         return sorted(map(self._decide, found), key=lambda decision: (-decision.surplus, decision.subject.uid))
 

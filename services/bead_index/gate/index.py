@@ -1,4 +1,4 @@
-"""Cards of one scope, ready to be matched: phrases, literals by kind, and the words of the facts themselves.
+"""Cards of one scope, ready to be matched: phrases, literals, and the words of the facts themselves.
 
 Pure. Changes one fact at a time. What a match is worth is `features`.
 """
@@ -10,15 +10,15 @@ from dataclasses import dataclass, replace
 from bead.facts import TriggerCard
 from bead_index.gate.cards import with_rules
 from bead_index.gate.literals import LiteralIndex, usable
-from bead_index.gate.phrases import PhraseIndex
+from bead_index.gate.phrases import Phrase, Vocabulary
 from bead_index.gate.words import concepts, sentences
 
+NO_CARD = TriggerCard()
+# Where a sentence goes on to say another thing.
 _CLAUSE = re.compile(
     r"[,;:]\s|\s(?:because|so that|when|while|before|after|until|unless|with|through|without|instead of|rather than"
     r"|and|or|not)\s"
 )
-NO_CARD = TriggerCard()
-KINDS = ("do", "see", "unless")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,62 +35,84 @@ class Subject:
         return f"Subject(uid={self.uid!r})"
 
 
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A fact, ready to be matched."""
+
+    subject: Subject
+    """With the card that is matched: as written, else by rule."""
+    says: tuple[Phrase, ...]
+    bodies: tuple[Phrase, ...]
+    is_bare: bool
+    """Whether its card has no sentences; parts of its own stand in as `says`."""
+    vocabulary: frozenset[str]
+    do: tuple[str, ...]
+    see: tuple[str, ...]
+    unless: tuple[str, ...]
+    """Literals, normalised."""
+
+    def __repr__(self) -> str:
+        return f"Entry({self.subject!r})"
+
+
 class ScopeCards:
     """The facts of one owner and scope. `rules`: whether a fact without a card gets one by rule."""
 
     def __init__(self, subjects: Iterable[Subject] = (), rules: bool = True) -> None:
         self._rules = rules
-        self.subjects: dict[str, Subject] = {}
-        self.bare: set[str] = set()
-        """Facts without sentences in their card; the sentences of their bodies stand in."""
-        self.says = PhraseIndex()
-        self.bodies = PhraseIndex()
-        self.vocabularies = PhraseIndex()
-        self.literals = {kind: LiteralIndex() for kind in KINDS}
-        self._held: dict[str, dict[str, list[str]]] = {}
+        self.entries: dict[str, Entry] = {}
+        self.vocabulary = Vocabulary()
+        self.do = LiteralIndex()
+        self.see = LiteralIndex()
         for subject in subjects:
             self.put(subject)
 
     def __len__(self) -> int:
-        return len(self.subjects)
+        return len(self.entries)
 
     def put(self, subject: Subject) -> None:
         """Take `subject` in place of what is known under its uid."""
         self.drop(subject.uid)
         card = with_rules(subject.card, subject.body) if self._rules else subject.card
-        self.subjects[subject.uid] = replace(subject, card=card)
-        says = [(phrase, concepts(phrase)) for phrase in card.say]
-        bodies = _body_phrases(subject)
-        if not says:
-            self.bare.add(subject.uid)
-        self.says.put(subject.uid, says or [*bodies, *_clauses(subject.body)])
-        self.bodies.put(subject.uid, bodies)
-        every = dict.fromkeys(concept for _, found in (*says, *bodies) for concept in found)
-        self.vocabularies.put(subject.uid, [("", tuple(every))])
-        self._held[subject.uid] = {kind: usable(getattr(card, kind)) for kind in KINDS}
-        for kind, literals in self._held[subject.uid].items():
+        entry = self.entries[subject.uid] = _entry(replace(subject, card=card))
+        self.vocabulary.put(subject.uid, entry.vocabulary)
+        for index, literals in ((self.do, entry.do), (self.see, entry.see)):
             for literal in literals:
-                self.literals[kind].add(literal, subject.uid)
+                index.add(literal, subject.uid)
 
     def drop(self, uid: str) -> None:
         """Forget the fact under `uid`, if there is one."""
-        if self.subjects.pop(uid, None) is None:
+        entry = self.entries.pop(uid, None)
+        if entry is None:
             return
-        self.bare.discard(uid)
-        self.says.drop(uid)
-        self.bodies.drop(uid)
-        self.vocabularies.drop(uid)
-        for kind, literals in self._held.pop(uid).items():
+        self.vocabulary.drop(uid)
+        for index, literals in ((self.do, entry.do), (self.see, entry.see)):
             for literal in literals:
-                self.literals[kind].discard(literal, uid)
+                index.discard(literal, uid)
 
 
-def _body_phrases(subject: Subject) -> list[tuple[str, tuple[str, ...]]]:
+def _entry(subject: Subject) -> Entry:
+    says = _phrases(subject.card.say)
     name = subject.key.rsplit("/", 1)[-1].replace("-", " ")
-    return [(sentence, concepts(sentence)) for sentence in (name, *sentences(subject.body))]
+    bodies = _phrases((name, *sentences(subject.body)))
+    return Entry(
+        subject=subject,
+        says=says or (*bodies, *_clauses(subject.body)),
+        bodies=bodies,
+        is_bare=not says,
+        vocabulary=frozenset().union(*(phrase.concepts for phrase in (*says, *bodies))),
+        do=tuple(usable(subject.card.do)),
+        see=tuple(usable(subject.card.see)),
+        unless=tuple(usable(subject.card.unless)),
+    )
 
 
-def _clauses(body: str) -> list[tuple[str, tuple[str, ...]]]:
+def _phrases(texts: Iterable[str]) -> tuple[Phrase, ...]:
+    found = (Phrase(text, frozenset(concepts(text))) for text in texts)
+    return tuple(phrase for phrase in found if phrase.concepts)
+
+
+def _clauses(body: str) -> tuple[Phrase, ...]:
     """Parts of the sentences of `body` that say one thing each."""
-    found = [(clause, concepts(clause)) for sentence in sentences(body) for clause in _CLAUSE.split(sentence)]
-    return [(clause, words) for clause, words in found if len(words) > 1]
+    parts = (part for sentence in sentences(body) for part in _CLAUSE.split(sentence))
+    return tuple(phrase for phrase in _phrases(parts) if len(phrase.concepts) > 1)

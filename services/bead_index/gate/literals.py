@@ -9,7 +9,6 @@ again.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
 from typing import NamedTuple
 
 MIN_LITERAL = 2
@@ -17,6 +16,8 @@ MIN_LITERAL = 2
 MAX_LITERAL = 200
 """Longer ones are cut: a card holds pieces, not files."""
 _PIECE = 3
+_SHORT = ""
+"""The piece of literals shorter than a piece: they are few, and looked for in every text."""
 
 
 class Found(NamedTuple):
@@ -40,11 +41,10 @@ class Searchable:
 
     @property
     def pieces(self) -> frozenset[str]:
-        """Every run of two and of three characters."""
+        """Every run of three characters."""
         if self._pieces is None:
             text = self.text
-            pairs = map("".join, pairwise(text))
-            self._pieces = frozenset(pairs).union(map("".join, zip(text, text[1:], text[2:], strict=False)))
+            self._pieces = frozenset(map("".join, zip(text, text[1:], text[2:], strict=False)))
         return self._pieces
 
 
@@ -85,8 +85,9 @@ class LiteralIndex:
     def find(self, searched: Searchable) -> Iterator[Found]:
         """Every literal that occurs, once."""
         text = searched.text
-        for anchor in self._anchors.keys() & searched.pieces:
-            for literal in self._anchors[anchor]:
+        anchors = self._anchors.keys() & searched.pieces
+        for anchor in (*anchors, _SHORT):
+            for literal in self._anchors.get(anchor, ()):
                 at = text.find(literal)
                 if at >= 0:
                     yield Found(literal, _occurs_whole(literal, text, at))
@@ -104,7 +105,9 @@ def usable(literals: Iterable[str]) -> list[str]:
 
 
 def _pieces(literal: str) -> set[str]:
-    return {literal[at : at + _PIECE] for at in range(max(1, len(literal) - _PIECE + 1))}
+    if len(literal) < _PIECE:
+        return {_SHORT}
+    return {literal[at : at + _PIECE] for at in range(len(literal) - _PIECE + 1)}
 
 
 def _occurs_whole(literal: str, text: str, at: int) -> bool:

@@ -42,7 +42,8 @@ _AROUND = 2
 """Lines before and behind a sign of failure that belong to it."""
 
 _ASKS = re.compile(
-    r"(?:(?:and|so|ok|okay|hm+|wait|also|nice|good|und|et|y|e)[,.]? )*(?:what|which|who|whose|when|where|why|how|is|are|was|were"
+    r"(?:(?:and|so|ok|okay|hm+|wait|also|nice|good|und|et|y|e)[,.]? )*"
+    r"(?:what|which|who|whose|when|where|why|how|is|are|was|were"
     r"|do|does|did|has|have|can (?!you|we|i\b)|could (?!you|we|i\b)|should (?!you|we)|would (?!you)|will (?!you)"
     r"|wer|was|wo|wann|welche[rs]?|warum|wieso|que|qual|quel|quelle|comment|pourquoi|combien|cual|quien|donde|cuando"
     r"|por que|onde|quem)\b"

@@ -24,7 +24,7 @@ class Said:
     """One sentence of somebody."""
 
     text: str
-    concepts: tuple[str, ...]
+    concepts: frozenset[str]
     plans: bool
     """Whether it says what its speaker is about to change or run."""
     looks: bool
@@ -70,16 +70,19 @@ class Step:
 
 @dataclass(slots=True)
 class Session:
-    """What earlier steps of one session said and did, newest last; bounded."""
+    """What earlier steps of one session said and did, newest last; bounded.
 
-    earlier: deque[tuple[Searchable, ...]] = field(default_factory=lambda: deque(maxlen=REMEMBERED_STEPS))
+    What tools printed is left out: it is no sign that the agent follows anything.
+    """
+
+    earlier: deque[str] = field(default_factory=lambda: deque(maxlen=REMEMBERED_STEPS))
 
     def remember(self, step: Step) -> None:
-        """Keep what `step` said and did; what tools printed is no sign that the agent follows anything."""
+        """Keep what `step` said and did; a request that is sent again is no step of its own."""
         texts = (step.person_text, step.agent_text, step.acts, step.edits)
-        is_repeated = bool(self.earlier) and [t.text for t in self.earlier[-1]] == [t.text for t in texts]
-        if not is_repeated:  # a request that is sent again is no step of its own
-            self.earlier.append(texts)
+        joined = "\n".join(text.text for text in texts)
+        if not self.earlier or self.earlier[-1] != joined:
+            self.earlier.append(joined)
 
 
 def read_step(cues: Iterable[Cue]) -> Step:
@@ -120,5 +123,5 @@ def _joined(texts: Sequence[str]) -> Searchable:
 
 
 def _said(text: str) -> tuple[Said, ...]:
-    said = (Said(sentence, concepts(sentence), *steps.intent(sentence)) for sentence in sentences(text))
+    said = (Said(sentence, frozenset(concepts(sentence)), *steps.intent(sentence)) for sentence in sentences(text))
     return tuple(each for each in said if each.concepts or each.plans or each.looks)

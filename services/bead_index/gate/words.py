@@ -11,7 +11,7 @@ from functools import lru_cache
 from bead_index.gate import lexicon
 from bead_index.terms import STOP_WORDS, terms
 
-MAX_SENTENCES = 24
+MAX_SENTENCES = 16
 """Most sentences of one text that are read: the first and the last ones."""
 MAX_CONCEPTS = 48
 """Most concepts of one sentence; a longer one is a paste, not a request."""

@@ -6,7 +6,7 @@ from bead.facts import TriggerCard
 from bead.recall import Cue, CueSource
 from bead_index.gate.features import AGAINST, FOR, Candidate, Sign
 from bead_index.gate.gate import MAX_CANDIDATES, MAX_SESSIONS, Decision, TriggerGate
-from bead_index.gate.index import Subject
+from bead_index.gate.index import ScopeCards, Subject
 from bead_index.gate.weights import MODELS
 
 OWNER, SCOPE = "ada", "project/loom"
@@ -153,14 +153,15 @@ def test_what_use_has_taught_moves_one_fact_only() -> None:
 def test_more_evidence_never_lowers_a_chance() -> None:
     """Weights are never negative, so each sign pulls one way: what makes decisions explainable."""
     chance = random.Random(3)
+    entry = ScopeCards([TESTS]).entries["tests"]
     for model in (MODELS.carded, MODELS.bare):
         assert all(weight >= 0 for weight in model.weights.values())
         for _ in range(100):
             signs = {name: Sign(chance.random()) for name in (*FOR, *AGAINST)}
-            base = model.logit(Candidate(TESTS, is_bare=False, signs=signs))
+            base = model.logit(Candidate(entry, signs))
             name = chance.choice((*FOR, *AGAINST))
             more = {**signs, name: Sign(1.0)}
-            moved = model.logit(Candidate(TESTS, is_bare=False, signs=more)) - base
+            moved = model.logit(Candidate(entry, more)) - base
             assert moved <= 0 if name in AGAINST else moved >= 0
 
 
@@ -179,3 +180,14 @@ def test_a_hostile_text_does_not_stop_the_gate() -> None:
     made = gate()
     for text in ("", "\x00\ud800", "a" * 200_000, "``` " * 5_000, "/" * 50_000, "! " * 20_000, "İ\u0130" * 999):
         made.judge(OWNER, [SCOPE], "s", [Cue(source, text) for source in CueSource])
+
+
+def test_among_thousands_of_facts_the_one_that_is_named_is_still_a_candidate() -> None:
+    """The shortlist is by literals and shared words; common words of many facts must not push a rare literal out."""
+    made = gate()
+    for number in range(2_000):
+        made.put(
+            OWNER, SCOPE, Subject(str(number), f"user/f{number}", "user", "Run the build, then deploy the service.")
+        )
+    decisions = ask(made, act("Now I run the build and deploy the service.", "cargo test"))
+    assert "tests" in decisions
