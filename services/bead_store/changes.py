@@ -34,11 +34,16 @@ class Changes:
         """Number of the last change."""
         return self._seq
 
-    def publish(self, kind: ChangeKind, name: str, *, gone: bool = False) -> int:
-        """Tell readers about `name`; call when a reader who asks at once sees the new state. Returns its number."""
+    def publish(self, kind: ChangeKind, name: str, *, gone: bool = False, added: int | None = None) -> int:
+        """Tell readers about `name`; call when a reader who asks at once sees the new state. Returns its number.
+
+        `added` is the ordinal of a turn that was put at the end of a session, the turns before it left as they were.
+        """
         with self._guard:
             self._seq += 1
-            self._newest[kind, name] = Change(seq=self._seq, kind=kind, id=name, gone=gone)
+            before = self._newest.get((kind, name))
+            first = None if before and self._unseen_rewrite(before) else added
+            self._newest[kind, name] = Change(seq=self._seq, kind=kind, id=name, gone=gone, first=first)
             self._newest.move_to_end((kind, name))
             self._wake()
             return self._seq
@@ -77,6 +82,12 @@ class Changes:
         with self._guard:
             self._closed = True
             self._wake()
+
+    def _unseen_rewrite(self, change: Change) -> bool:
+        """Whether a consumer may not have applied `change` yet, and it said more than that turns were added."""
+        if change.first is not None and not change.gone:
+            return False
+        return not self._applied or min(self._applied.values()) < change.seq
 
     def _wake(self) -> None:
         for loop, event in self._waiters:

@@ -28,8 +28,8 @@ _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
-def read(path: Path, limit: int) -> bytes:
-    """The bytes of a regular file of at most `limit` bytes; symbolic links and devices are never followed.
+def read(path: Path, limit: int, start: int = 0) -> bytes:
+    """The bytes of a regular file of at most `limit` bytes from `start` on; links and devices are never followed.
 
     Raises:
         FileNotFoundError: no such file.
@@ -48,7 +48,8 @@ def read(path: Path, limit: int) -> bytes:
             raise damaged(path, None, "is not a regular file")
         if state.st_size > limit:
             raise damaged(path, None, f"has {state.st_size} bytes, more than the {limit} bead reads")
-        return _read_all(descriptor, state.st_size)
+        os.lseek(descriptor, start, os.SEEK_SET)
+        return _read_all(descriptor, max(0, state.st_size - start))
     except OSError as error:
         raise damaged(path, None, f"cannot be read ({error.strerror})") from None
     finally:

@@ -35,6 +35,8 @@ class _Session:
     last_ordinal: int
     ordinals: dict[str, int]
     """By turn id."""
+    starts: dict[int, int]
+    """Where in the file turns begin that were written since it was opened, by ordinal."""
     ends_with_newline: bool
 
 
@@ -89,11 +91,13 @@ class RawLog:
         written = turnfile.render(record, word(request.model) if request.model else None)
         if session.size == 0:
             written = self._header(name, at, request) + written
-        self._write(session, written)
+        # A file that was just opened may hold what a person has changed in it: then readers look at all of it.
+        is_only_longer = session.last_ordinal == 0 or session.last_ordinal in session.starts
+        session.starts[ordinal] = self._write(session, written)
         session.last_ordinal = session.ordinals[turn_id] = ordinal
         self._paths[name] = session.path
         self._paths.move_to_end(name)
-        self._changes.publish(ChangeKind.TURN, name)
+        self._changes.publish(ChangeKind.TURN, name, added=ordinal if is_only_longer else None)
         return TurnAppended(source=self._source(session, ordinal))
 
     def sessions(self, limit: int) -> tuple[str, ...]:
@@ -101,8 +105,8 @@ class RawLog:
         names = list(self._paths)
         return tuple(reversed(names[-limit:])) if limit else ()
 
-    def read(self, session: str) -> SessionView:
-        """The turns of one session.
+    def read(self, session: str, after: int = 0) -> SessionView:
+        """The turns of one session with a greater ordinal than `after`; the newest without reading the whole file.
 
         Raises:
             NotFound: no such session.
@@ -111,13 +115,14 @@ class RawLog:
         name = file_name(session)
         path = self._paths.get(name)
         try:
-            data = files.read(path, MAX_SESSION_BYTES) if path else None
+            data = (self._end(name, path, after) or files.read(path, MAX_SESSION_BYTES)) if path else None
         except FileNotFoundError:
             data = None
-        if data is None:
+        if path is None or data is None:
             raise NotFound("no session has that id")
-        turns = tuple(_view(name, record) for record in turnfile.scan(data).records)
-        return SessionView(session=name, turns=turns)
+        file = self._file(path)
+        records = (record for record in turnfile.scan(data).records if record.ordinal > after)
+        return SessionView(session=name, turns=tuple(_view(name, record, file) for record in records))
 
     def states(self) -> list[tuple[str, str]]:
         """Each session with a text that differs whenever its file does."""
@@ -129,6 +134,13 @@ class RawLog:
                 continue
             found.append((session, f"{state.st_size:x}-{state.st_mtime_ns:x}"))
         return found
+
+    def _end(self, name: str, path: Path, after: int) -> bytes:
+        """The file from turn `after` + 1 on; empty when its place is not known or a person has moved it."""
+        session = self._open.get(name)
+        start = session.starts.get(after + 1) if session else None
+        data = files.read(path, MAX_SESSION_BYTES, start) if start else b""
+        return data if turnfile.is_turn(data, after + 1) else b""
 
     def _session(self, name: str, at: datetime) -> _Session:
         path = self._paths.get(name) or self._folder / f"{at:%Y/%m/%d}" / f"{name}.md"
@@ -155,16 +167,20 @@ class RawLog:
             size=whole,
             last_ordinal=max((record.ordinal for record in scanned.records), default=0),
             ordinals={record.turn_id: record.ordinal for record in scanned.records},
+            starts={},
             ends_with_newline=whole == 0 or data[whole - 1 : whole] == b"\n",
         )
 
-    def _write(self, session: _Session, text: str) -> None:
+    def _write(self, session: _Session, text: str) -> int:
+        """Append `text`; where it begins."""
         data = (text if session.ends_with_newline else f"\n{text}").encode("utf-8", "replace")
         if session.size + len(data) > MAX_SESSION_BYTES:
             raise BadRequest(f"a session's file has at most {MAX_SESSION_BYTES} bytes")
         self._disk.append(session.path, data)
+        start = session.size + (not session.ends_with_newline)
         session.size += len(data)
         session.ends_with_newline = True
+        return start
 
     def _header(self, name: str, at: datetime, request: AppendTurn) -> str:
         fields: dict[str, header.Written] = {
@@ -178,7 +194,10 @@ class RawLog:
         return header.render(fields, "").decode("utf-8", "replace")
 
     def _source(self, session: _Session, ordinal: int) -> str:
-        return f"raw/{session.path.relative_to(self._folder).as_posix()}#turn-{ordinal}"
+        return f"{self._file(session.path)}#turn-{ordinal}"
+
+    def _file(self, path: Path) -> str:
+        return f"raw/{path.relative_to(self._folder).as_posix()}"
 
 
 def _torn_header(data: bytes, path: Path) -> int:
@@ -188,7 +207,7 @@ def _torn_header(data: bytes, path: Path) -> int:
     return 0
 
 
-def _view(session: str, record: turnfile.Record) -> TurnView:
+def _view(session: str, record: turnfile.Record, file: str) -> TurnView:
     return TurnView(
         session=session,
         ordinal=record.ordinal,
@@ -196,6 +215,7 @@ def _view(session: str, record: turnfile.Record) -> TurnView:
         at=_told_moment(record.at),
         project=record.project,
         text=record.text,
+        source=f"{file}#turn-{record.ordinal}",
         complete=record.is_complete,
     )
 

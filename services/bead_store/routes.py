@@ -94,8 +94,8 @@ def add_routes(api: FastAPI, store: Callable[[], "Store"]) -> None:
         return SessionList(sessions=store().raw.sessions(limit))
 
     @api.get("/v1/sessions/{session:path}", response_model=None)
-    async def session(session: str) -> Response:
-        return _json(await store().read_lane.run(store().raw.read, session))
+    async def session(session: str, after: Annotated[int, Query(ge=0)] = 0) -> Response:
+        return _json(await store().read_lane.run(store().raw.read, session, after))
 
     @api.get("/v1/changes")
     async def changes(epoch: str = "", after: int = 0, wait_s: Annotated[float, Query(ge=0)] = 0.0) -> ChangePage:

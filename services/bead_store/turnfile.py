@@ -86,6 +86,11 @@ def scan(data: bytes) -> Scanned:
     return Scanned(tuple(records), start if marker or is_torn_marker else len(data))
 
 
+def is_turn(data: bytes, ordinal: int) -> bool:
+    """Whether `data` begins with that turn."""
+    return data.startswith(b"%s%d " % (_MARK, ordinal))
+
+
 def _record(marker: re.Match[str], lines: list[str]) -> Record:
     return Record(
         ordinal=int(marker["ordinal"]),

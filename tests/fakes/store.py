@@ -248,26 +248,28 @@ class FakeStore:
         turns = self._turns.setdefault(request.session, {})
         known = request.turn_id in turns
         if not known:
+            ordinal = len(turns) + 1
+            first = next((turn.at for turn in turns.values()), at)
             turns[request.turn_id] = TurnView(
                 session=request.session,
-                ordinal=len(turns) + 1,
+                ordinal=ordinal,
                 role=Role(request.role),
                 at=at,
                 project=request.project,
                 text=request.text,
+                source=f"raw/{first:%Y/%m/%d}/{request.session}.md#turn-{ordinal}",
                 complete=request.complete,
             )
             self._turns[request.session] = self._turns.pop(request.session)  # newest last
-            await self._note(ChangeKind.TURN, request.session)
-        first = next(iter(turns.values())).at
-        source = f"raw/{first:%Y/%m/%d}/{request.session}.md#turn-{turns[request.turn_id].ordinal}"
-        return TurnAppended(source, known)
+            await self._note(ChangeKind.TURN, request.session, added=ordinal)
+        return TurnAppended(turns[request.turn_id].source, known)
 
-    def session(self, session: str) -> SessionView:
+    def session(self, session: str, after: int = 0) -> SessionView:
         """`GET /v1/sessions/{id}`."""
         if session not in self._turns:
             raise NotFound("no such session")
-        return SessionView(session=session, turns=tuple(self._turns[session].values()))
+        newer = tuple(turn for turn in self._turns[session].values() if turn.ordinal > after)
+        return SessionView(session=session, turns=newer)
 
     def sessions(self, limit: int) -> SessionList:
         """`GET /v1/sessions`."""
@@ -363,11 +365,13 @@ class FakeStore:
         entries += [_entry(ChangeKind.TURN, session, turns.values()) for session, turns in self._turns.items()]
         return Manifest(epoch=self.epoch, seq=self.seq, entries=tuple(entries))
 
-    async def _note(self, kind: ChangeKind, id: str, *, gone: bool = False) -> int:
+    async def _note(self, kind: ChangeKind, id: str, *, gone: bool = False, added: int | None = None) -> int:
         async with self._changed:
             self._seq += 1
-            self._changes.pop((kind, id), None)
-            self._changes[kind, id] = Change(seq=self._seq, kind=kind, id=id, gone=gone)
+            before = self._changes.pop((kind, id), None)
+            if before and (before.gone or before.first is None) and self.acknowledged.get("index", 0) < before.seq:
+                added = None
+            self._changes[kind, id] = Change(seq=self._seq, kind=kind, id=id, gone=gone, first=added)
             self._changed.notify_all()
         return self.seq
 
@@ -450,8 +454,8 @@ def _add_routes(api: FastAPI, store: FakeStore) -> None:
         return store.sessions(limit)
 
     @api.get("/v1/sessions/{session}")
-    async def session(session: str) -> SessionView:
-        return store.session(session)
+    async def session(session: str, after: int = 0) -> SessionView:
+        return store.session(session, after)
 
     @api.get("/v1/changes")
     async def changes(epoch: str, after: int, wait_s: float = 0.0) -> ChangePage:

@@ -89,9 +89,10 @@ class StoreClient:
         """Known sessions, newest first."""
         return SessionList.model_validate_json(await call(self._bus, "GET", "/v1/sessions", query={"limit": limit}))
 
-    async def session(self, session: str) -> SessionView:
-        """The turns of one session."""
-        return SessionView.model_validate_json(await call(self._bus, "GET", f"/v1/sessions/{quote(session, safe='')}"))
+    async def session(self, session: str, after: int = 0) -> SessionView:
+        """The turns of one session whose ordinal is greater than `after`."""
+        path = f"/v1/sessions/{quote(session, safe='')}"
+        return SessionView.model_validate_json(await call(self._bus, "GET", path, query={"after": after}))
 
     async def changes(self, epoch: str, after: int, wait_s: float = 0.0) -> ChangePage:
         """Changes after `after`, waiting up to `wait_s` for the first one."""

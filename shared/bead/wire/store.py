@@ -142,6 +142,8 @@ class Change(Model):
     id: str
     """A key, a session or a conversation id."""
     gone: bool = False
+    first: int | None = None
+    """Of turns: those before this ordinal are what a reader holds already; None when any may have changed."""
 
 
 class ChangePage(Model):
@@ -186,11 +188,13 @@ class TurnView(Model):
     at: AwareDatetime
     project: str | None
     text: str
+    source: str
+    """Where it lies: `raw/YYYY/MM/DD/<session>.md#turn-N`."""
     complete: bool = True
 
 
 class SessionView(Model):
-    """`GET /v1/sessions/{id}`: the turns of one session, in order."""
+    """`GET /v1/sessions/{id}?after=`: the turns of one session after that ordinal, in order."""
 
     session: str
     turns: tuple[TurnView, ...]

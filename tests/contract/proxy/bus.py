@@ -143,6 +143,7 @@ class FakeStore(_Service):
             TurnView(
                 session=session, ordinal=number, role=turn.role, at=datetime.fromisoformat(turn.at),
                 project=turn.project, text=turn.text, complete=turn.complete,
+                source=f"raw/2026/11/30/{session}.md#turn-{number}",
             )
             for number, turn in enumerate(self.turns, 1)
             if turn.session == session

@@ -5,7 +5,7 @@ import asyncio
 from bead.facts import Trust
 from bead.home import Home
 from bead.turns import Role
-from bead.wire.store import AppendTurn, ChangeKind, Manifest
+from bead.wire.store import AppendTurn, Change, ChangeKind, Manifest
 from tests.contract.store.opening import Open, opened
 
 
@@ -42,6 +42,15 @@ async def test_reader_gets_only_what_is_newer_and_each_name_once(store: Open) ->
     page = await store.client.changes(await epoch(store), 1)
 
     assert [(change.seq, change.id) for change in page.changes] == [(3, "user/a"), (4, "user/b")]
+
+
+async def test_added_turns_are_told_by_their_first_ordinal(store: Open) -> None:
+    told: list[Change] = []
+    for turn_id in ("t1", "t2", "t3"):
+        await append(store, turn_id)
+        told += (await store.client.changes(await epoch(store), len(told))).changes
+
+    assert [change.first for change in told] == [1, 2, 3]
 
 
 async def test_write_that_changes_nothing_is_not_told(store: Open) -> None:

@@ -27,6 +27,44 @@ async def test_turn_comes_back_as_it_was(store: Open) -> None:
     assert (view.project, view.complete) == ("shop", False)
 
 
+async def test_only_newer_turns_are_told_when_asked_for(store: Open) -> None:
+    for number in range(1, 5):
+        await store.client.append_turn(turn(f"text {number}", f"t{number}"))
+
+    newer = [(await store.client.session("s1", after=after)).turns for after in (0, 2, 3, 4, 9)]
+
+    assert [[view.text[-1] for view in turns] for turns in newer] == [["1", "2", "3", "4"], ["3", "4"], ["4"], [], []]
+    assert newer[1][0].source == "raw/2026/11/05/s1.md#turn-3"
+
+
+async def test_newer_turns_are_found_after_a_person_has_moved_them(home: Home) -> None:
+    async with opened(home) as store:
+        for number in range(1, 4):
+            await store.client.append_turn(turn(f"text {number}", f"t{number}"))
+        path = home.raw / "2026/11/05/s1.md"
+        path.write_bytes(path.read_bytes().replace(b"text 1", b"a longer text 1"))
+
+        assert [view.text for view in (await store.client.session("s1", after=1)).turns] == ["text 2", "text 3"]
+
+
+async def test_after_a_person_has_edited_a_session_readers_look_at_all_of_it(home: Home) -> None:
+    async with opened(home) as store:
+        for number in range(1, 3):
+            await store.client.append_turn(turn(f"text {number}", f"t{number}"))
+        path = home.raw / "2026/11/05/s1.md"
+        path.write_bytes(path.read_bytes().replace(b"text 1", b"a longer text 1"))
+        await store.client.append_turn(turn("text 3", "t3"))
+        epoch = (await store.client.manifest()).epoch
+        (edited,) = (await store.client.changes(epoch, 2)).changes
+        await store.client.append_turn(turn("text 4", "t4"))
+        (unread,) = (await store.client.changes(epoch, 2)).changes
+        await store.client.acknowledge("index", epoch, unread.seq)
+        await store.client.append_turn(turn("text 5", "t5"))
+        (added,) = (await store.client.changes(epoch, unread.seq)).changes
+
+    assert (edited.first, unread.first, added.first) == (None, None, 5)
+
+
 async def test_same_turn_id_is_written_once(store: Open) -> None:
     await store.client.append_turn(turn("hello"))
 

@@ -23,7 +23,15 @@ def path(tmp_path: Path) -> Path:
 
 
 def turn(ordinal: int, text: str, project: str | None = "shop") -> TurnView:
-    return TurnView(session="s1", ordinal=ordinal, role=Role.USER, at=AT, project=project, text=text)
+    return TurnView(
+        session="s1",
+        ordinal=ordinal,
+        role=Role.USER,
+        at=AT,
+        project=project,
+        text=text,
+        source=f"raw/2026/11/05/s1.md#turn-{ordinal}",
+    )
 
 
 def found(index: IndexFile, query: str) -> list[str]:
