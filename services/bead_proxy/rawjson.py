@@ -64,6 +64,11 @@ class Document(Generic[T]):
         start = address - self._base
         return start, start + length
 
+    def holds(self, raw: msgspec.Raw) -> bool:
+        """Whether `raw` is a part of this body."""
+        address, length = self._address(raw)
+        return self._base <= address <= self._base + self._length - length
+
     def _address(self, value: bytes | msgspec.Raw) -> tuple[int, int]:
         _get_buffer(value, self._pointer, _SIMPLE)
         address, length = self._buffer.buf, self._buffer.len

@@ -1,23 +1,27 @@
 """Reads a Messages request: positions, places for blocks, and what the newest step says.
 
 Pure. Speed matters: a long conversation is megabytes, so the whole body is passed once by the validator, and only what
-stands in user messages is looked at again; tool results and images of older messages are never decoded.
+stands in user messages is looked at again; tool results and images of older messages are never decoded. What was read
+of the conversation before is not read again (`source`).
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any
 
 import msgspec
 from msgspec import Raw
 
 from bead.recall import Cue
-from bead_proxy import human, rawjson
+from bead_proxy import human
 from bead_proxy.anthropic import directory, newest, side, wire
-from bead_proxy.protocol import Anchor, ModelRequest, Shape, UserMessage
+from bead_proxy.anthropic import source as sources
+from bead_proxy.anthropic.source import FIRST_USER_MESSAGES, Earlier, Source
+from bead_proxy.protocol import Anchor, ModelRequest, Shape, Unreadable, UserMessage
 
-_FIRST_USER_MESSAGES = 3
-"""How many user messages may name the working directory."""
 _SYSTEM_MESSAGES = 64
 """How many messages of role `system` may name it."""
 _DIRECTORY_CHARACTERS = 200_000
@@ -25,30 +29,73 @@ _SESSION_IN_USER_ID = re.compile(r"_session_([0-9A-Za-z-]{8,64})\Z")
 _LONGEST_SESSION = 200
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a body asks, and what makes the next one of its conversation quick to read."""
+
+    request: ModelRequest
+    kept: int
+    """How many of the request's first user messages are those of the earlier reading, the very same objects."""
+    earlier: Earlier | None
+    """For the next `read_on`; None where that would have to begin anew anyway. Holds the body."""
+
+
 def read(body: bytes) -> ModelRequest:
     """What `body` asks of the model. Raises Unreadable for everything that must be forwarded byte for byte."""
-    return _Reading(rawjson.decode(body, wire.BODY), body).request()
+    return _Reader(sources.whole(body)).request()
 
 
-class _Reading:
-    def __init__(self, document: rawjson.Document[wire.Body], body: bytes) -> None:
-        self._document = document
-        self._bytes = body
-        self._body = document.value
-        self._messages = document.value.messages
-        self._system = wire.blocks(self._body.system)
-        self._first_texts: list[str] = []
+def read_on(body: bytes, earlier: Earlier | None) -> Reading:
+    """As `read`, in less time where `body` begins like one that was read before. Raises Unreadable."""
+    if earlier is not None:
+        # Whatever is wrong with the rest of a body, a reading of the whole says it.
+        with suppress(Unreadable):
+            for rest in sources.rests(body, earlier):
+                reader = _Reader(rest)
+                if reader.reaches_back:
+                    continue
+                return Reading(reader.request(), len(rest.users), reader.earlier())
+    reader = _Reader(sources.whole(body))
+    return Reading(reader.request(), 0, reader.earlier())
+
+
+class _Reader:
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._bytes = source.body
+        self._fields = source.fields
+        self._messages = source.messages
+        self._system = wire.blocks(self._fields.system)
+        self._first_texts = list(source.first_texts)
         self._newest_texts: list[str] = []
-        self._at = 0
+        self._at = -1
         """Place of the newest user message that has a position."""
         self._words: list[str] = []
         """The person's words in each of its text blocks."""
+        self._users = self._read_users()
+
+    @property
+    def reaches_back(self) -> bool:
+        """Whether the newest step may begin before the messages of the source."""
+        return not any(message.role == "assistant" for message in self._messages[: max(0, self._at)])
+
+    def earlier(self) -> Earlier | None:
+        """What the next reading may go on from."""
+        told = tuple(message.content for message in self._told())
+        if not all(memoryview(content).nbytes for content in told):
+            return None
+        with suppress(Unreadable):
+            if head := sources.head(self._source):
+                spans = (*self._source.told, *map(self._source.span, told))
+                first_texts = tuple(self._first_texts)
+                return Earlier(self._bytes, head, self._users, first_texts, spans[:_SYSTEM_MESSAGES])
+        return None
 
     def request(self) -> ModelRequest:
-        users = self._users()
+        users = self._users
         newest_is_user = bool(users) and not self._answered()
-        kind = side.kind(self._body, list(wire.texts(self._system)), self._newest_texts)
-        model = wire.anything(self._body.model)
+        kind = side.kind(self._fields, list(wire.texts(self._system)), self._newest_texts)
+        model = wire.anything(self._fields.model)
         cues: tuple[Cue, ...] = ()
         turn_text = ""
         if newest_is_user and kind is None:
@@ -57,9 +104,9 @@ class _Reading:
             turn_text = newest.turn_text(_not_summaries(self._words), asked, answered)
         return ModelRequest(
             model=model if isinstance(model, str) else "",
-            stream=wire.anything(self._body.stream) is True,
+            stream=wire.anything(self._fields.stream) is True,
             directory=directory.find(self._texts_with_directory()),
-            session=_session(self._body.metadata),
+            session=_session(self._fields.metadata),
             side=kind,
             system=self._system_anchor(),
             users=users,
@@ -68,9 +115,9 @@ class _Reading:
             turn_text=turn_text,
         )
 
-    def _users(self) -> tuple[UserMessage, ...]:
-        users: list[UserMessage] = []
-        seen = 0
+    def _read_users(self) -> tuple[UserMessage, ...]:
+        users = list(self._source.users)
+        seen = len(users)
         for at, message in enumerate(self._messages):
             if message.role != "user":
                 continue
@@ -81,7 +128,7 @@ class _Reading:
             if len(blocks) != 1 or blocks[0].type != "tool_result":
                 texts = list(wire.texts(blocks))
                 words = _words(blocks, texts)
-            if seen < _FIRST_USER_MESSAGES:
+            if seen < FIRST_USER_MESSAGES:
                 self._first_texts += texts
             seen += 1
             self._newest_texts = texts
@@ -103,22 +150,26 @@ class _Reading:
 
     def _texts_with_directory(self) -> Iterator[str]:
         """Where a harness may name the working directory: never in a tool's result, never late in a long history."""
-        told = (message.content for message in self._messages if message.role == "system")
-        for _, content in zip(range(_SYSTEM_MESSAGES), told, strict=False):
+        before = (Raw(self._bytes[start:end]) for start, end in self._source.told)
+        for content in islice(chain(before, (message.content for message in self._told())), _SYSTEM_MESSAGES):
             yield from wire.texts(wire.blocks(content))
         for text in (*wire.texts(self._system), *self._first_texts):
             yield text[:_DIRECTORY_CHARACTERS]
 
+    def _told(self) -> Iterable[wire.Message]:
+        told = (message for message in self._messages if message.role == "system")
+        return islice(told, _SYSTEM_MESSAGES)
+
     def _anchor(self, content: Raw) -> Anchor:
-        start, end = self._document.span(content)
+        start, end = self._source.span(content)
         return Anchor(Shape.STRING if self._bytes[start : start + 1] == b'"' else Shape.ARRAY, start, end)
 
     def _system_anchor(self) -> Anchor | None:
         """Where a pinned block goes. A provider refuses an empty text block, so blank text cannot become one."""
-        if not memoryview(self._body.system).nbytes:
+        if not memoryview(self._fields.system).nbytes:
             start = self._bytes.index(b"{") + 1
             return Anchor(Shape.ABSENT, start, start, field=b"system")
-        anchor = self._anchor(self._body.system)
+        anchor = self._anchor(self._fields.system)
         match self._bytes[anchor.start : anchor.start + 1]:
             case b"[":
                 return anchor if self._system else Anchor(Shape.EMPTY_ARRAY, anchor.start, anchor.end)

@@ -19,7 +19,7 @@ _SUMMARY_SYSTEM = re.compile(r"You are a helpful AI assistant tasked with summar
 _HELPER_SYSTEM = re.compile(r"You are an assistant for performing a web search tool use")
 
 
-def kind(body: wire.Body, system: list[str], newest: list[str]) -> SideRequest | None:
+def kind(body: wire.Fields, system: list[str], newest: list[str]) -> SideRequest | None:
     """What side request `body` is, if any, by the texts of its system part and of its newest user message."""
     told = [human.own_words(text) for text in newest]
     if any(map(human.asks_for_summary, told)) or _any_begins(_SUMMARY_SYSTEM, system):
@@ -42,7 +42,7 @@ def _any_begins(pattern: re.Pattern[str], texts: Iterable[str]) -> bool:
     return any(pattern.match(text.lstrip()) for text in texts)
 
 
-def _wants_schema(body: wire.Body) -> bool:
+def _wants_schema(body: wire.Fields) -> bool:
     output: Any = wire.anything(body.output_config)
     chosen: Any = output.get("format") if isinstance(output, dict) else wire.anything(body.output_format)
     return isinstance(chosen, dict) and chosen.get("type") == "json_schema"

@@ -5,7 +5,7 @@ body unreadable. What the fields mean is the business of the other modules of th
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from msgspec import Raw
@@ -24,10 +24,9 @@ class Message(msgspec.Struct, gc=False):
     content: Raw = ABSENT
 
 
-class Body(msgspec.Struct):
-    """A request body in one pass."""
+class Fields(msgspec.Struct, kw_only=True):
+    """Everything of a request body but its messages."""
 
-    messages: list[Message]
     system: Raw = ABSENT
     model: Raw = ABSENT
     stream: Raw = ABSENT
@@ -36,6 +35,24 @@ class Body(msgspec.Struct):
     tools: Raw = ABSENT
     output_config: Raw = ABSENT
     output_format: Raw = ABSENT
+
+    def or_else(self, before: "Fields") -> "Fields":
+        """These, where absent those of `before`: of two values of one key the later one counts."""
+        return Fields(
+            **{name: _present(getattr(self, name), getattr(before, name)) for name in Fields.__struct_fields__}
+        )
+
+
+class Body(Fields):
+    """A request body in one pass."""
+
+    messages: list[Message]
+
+
+class Tail(Fields):
+    """The last messages of a body with everything that follows them; each message stays undecoded."""
+
+    messages: list[Raw]
 
 
 class Block(msgspec.Struct):
@@ -68,10 +85,17 @@ class HistoryBlock(msgspec.Struct, gc=False):
 
 
 BODY = msgspec.json.Decoder(Body)
+TAIL = msgspec.json.Decoder(Tail)
+_MESSAGE = msgspec.json.Decoder(Message)
 _BLOCKS = msgspec.json.Decoder(str | list[Block] | None)
 _HISTORY = msgspec.json.Decoder(str | list[HistoryBlock] | None)
 _SOURCE = msgspec.json.Decoder(Source)
 _ANY = msgspec.json.Decoder(Any)
+
+
+def message(value: Raw) -> Message:
+    """`value` as a message. Raises Unreadable."""
+    return cast("Message", _decoded(_MESSAGE, value))
 
 
 def blocks(content: Raw) -> list[Block]:
@@ -113,6 +137,10 @@ def texts(found: list[Block] | list[HistoryBlock]) -> Iterator[str]:
     for block in found:
         if block.type == "text" and isinstance(block.text, str):
             yield block.text
+
+
+def _present(value: Raw, other: Raw) -> Raw:
+    return value if memoryview(value).nbytes else other
 
 
 def _decoded(decoder: msgspec.json.Decoder[Any], value: Raw) -> Any:
