@@ -52,7 +52,7 @@ class Store:
         self.scan = Scan((prepared.bus_secret, prepared.proxy_token, prepared.admin_token))
         self.sync = GroupSync(self.disk, self._sync_lane, tasks, settings.group_fsync_ms / 1000)
         self.disk.on_append = self.sync.soon
-        self.catalogue = Catalogue(home.facts, owner, prepared.home_id)
+        self.catalogue = Catalogue(home.facts, owner, prepared.home_id, self.disk)
         self.review = ReviewFiles(home.queue, self.disk, prepared.home_id)
         self.projects = Projects(home.projects, self.disk, str(Path.home()))
         self.facts = Facts(
@@ -88,7 +88,7 @@ class Store:
 
     def trouble(self) -> tuple[str, ...]:
         """What does not work, in plain words for a health answer."""
-        damaged = len(self.damage())
+        damaged = self.catalogue.damaged_count + len(self._table_damage()) + len(self.conversations.damage)
         return tuple(
             words
             for words in (
@@ -101,8 +101,10 @@ class Store:
 
     def damage(self) -> list[DamagedFile]:
         """Files that cannot be read; the review queue's are looked at when somebody asks for them."""
-        table = [self.projects.damage] if self.projects.damage else []
-        return [*self.catalogue.damage(), *table, *self.conversations.damage]
+        return [*self.catalogue.damage(), *self._table_damage(), *self.conversations.damage]
+
+    def _table_damage(self) -> list[DamagedFile]:
+        return [self.projects.damage] if self.projects.damage else []
 
     def _load_facts(self) -> None:
         # The store's own folders are ours alone under the lock; tokens are made by any process that prepares the home.

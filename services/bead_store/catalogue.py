@@ -1,74 +1,73 @@
 """The catalogue: the current fact of every key, in memory, as the files say.
 
 A key whose highest version cannot be read is unavailable; its older value never comes back for it (I1).
-Reads files, writes none. Looked at from the event loop, changed from the facts' lane only.
+Reads files, writes none. Looked at from the event loop, changed from the facts' lane only. What was changed by
+somebody else is told to `on_foreign`, whoever comes across it first.
 """
 
-import hmac
-from bisect import bisect_right, insort
-from collections.abc import Iterator
-from datetime import UTC, datetime
-from hashlib import blake2b
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from bead.errors import DamagedFile, NotFound
 from bead.facts import FactVersion, Status
-from bead_store import files, layout
-from bead_store.frontmatter import MAX_FILE_BYTES, Place, parse_fact
-from bead_store.supersession import current_version
+from bead_store import layout, loading
+from bead_store.files import Disk
+from bead_store.frontmatter import Place
+from bead_store.reading import Entry, KeyReader
 
-_UID_HEX = 32
-_HASH_BYTES = 16
-_UNDATED = datetime(1, 1, 1, tzinfo=UTC)
-"""Stands for "the header does not say"; only then the file's own time is asked for."""
-
-
-class Entry(NamedTuple):
-    """What is known about one key."""
-
-    key: str
-    versions: tuple[int, ...]
-    fact: FactVersion | None
-    damage: DamagedFile | None
-    """Why the highest version cannot be read; exactly one of `fact` and `damage` is there."""
-    hash: str
-    """Of everything about the key that a derived copy holds."""
+Foreign = Callable[[Entry | None, Entry | None, tuple[int, ...]], None]
+"""Told what a key was and is, and which versions somebody else has written."""
 
 
 class Catalogue:
     """Every key below one facts' folder."""
 
-    def __init__(self, facts: Path, owner: str, home_id: str) -> None:
+    def __init__(self, facts: Path, owner: str, home_id: str, disk: Disk) -> None:
         self._facts = facts
-        self._owner = owner
-        self._home_id = home_id
+        self._place = loading.Place(str(facts), owner, home_id)
+        self._reader = KeyReader(*self._place)
+        self._disk = disk
         self._entries: dict[str, Entry] = {}
+        self._damaged: set[str] = set()
         self._keys: list[str] = []
-        self._notes: tuple[layout.Note, ...] = ()
+        self.on_foreign: Foreign = lambda before, after, versions: None
+        """Called in the facts' lane, when the catalogue has the new state."""
 
     def load(self) -> None:
         """Read the highest version of every key."""
-        notes: list[layout.Note] = []
-        entries: dict[str, Entry] = {}
-        for found in layout.walk(self._facts):
-            if isinstance(found, layout.Note):
-                notes.append(found)
-            else:
-                entries[found.key] = self._read(found)
-        self._entries, self._keys, self._notes = entries, sorted(entries), tuple(notes)
+        entries = {entry.key: entry for entry in loading.load(self._place)}
+        self._entries, self._keys = entries, sorted(entries)
+        self._damaged = {key for key, entry in entries.items() if entry.trouble}
 
     def refresh(self, key: str) -> Entry | None:
-        """Look at the files of one key again; None when it has none."""
-        versions = layout.versions_in(layout.directory_of(self._facts, key))
-        if not versions:
-            if self._entries.pop(key, None):
-                self._keys.remove(key)
-            return None
-        if key not in self._entries:
-            insort(self._keys, key)
-        entry = self._entries[key] = self._read(layout.KeyFiles(key, versions))
-        return entry
+        """Look at the files of one key again, as every write does first and last; None when it has none."""
+        before = self._entries.get(key)
+        after = self._look(key, before)
+        self._keep(key, after)
+        foreign = self._foreign(before, after)
+        if foreign:
+            self.on_foreign(before, after, foreign)
+        return self._entries.get(key)
+
+    def notice(self, key: str, *, patient: bool) -> bool:
+        """Look at a key that somebody else may have changed; whether there is nothing more to wait for.
+
+        While `patient`, a file that cannot be read, or a highest version that has gone away, is left for another look:
+        editors empty a file before they fill it, and move it away before they put the new one in its place.
+        """
+        before = self._entries.get(key)
+        after = self._look(key, before)
+        if after == before:
+            return True
+        has_gone = before is not None and (after is None or before.highest not in after.versions)
+        if patient and (has_gone or (after is not None and after.trouble)):
+            return False
+        self._keep(key, after)
+        foreign = self._foreign(before, after)
+        if foreign or has_gone:
+            self.on_foreign(before, after, foreign)
+        return True
 
     def current(self, key: str) -> FactVersion:
         """The highest version of `key`.
@@ -80,9 +79,10 @@ class Catalogue:
         entry = self._entries.get(key)
         if entry is None:
             raise NotFound(f"nothing is stored under '{key}'")
-        if entry.fact is None:
+        fact = entry.fact
+        if fact is None:
             raise entry.damage or NotFound(f"nothing is stored under '{key}'")
-        return entry.fact
+        return fact
 
     def page(self, scope: str | None, after: str | None, limit: int) -> tuple[tuple[FactVersion, ...], str | None]:
         """Readable current facts by key from behind `after`, and the key to go on after when there are more."""
@@ -91,11 +91,12 @@ class Catalogue:
         for key in self._keys[bisect_right(self._keys, after or prefix) :]:
             if not key.startswith(prefix):
                 break
-            fact = self._entries[key].fact
-            if fact is None:
+            if key in self._damaged:
                 continue
             if len(found) == limit:
                 return tuple(found), found[-1].key
+            fact = self._entries[key].fact
+            assert fact is not None, "what is not damaged can be read"
             found.append(fact)
         return tuple(found), None
 
@@ -112,27 +113,39 @@ class Catalogue:
         return tuple(
             fact.model_copy(update={"uid": uid, **_told_status(fact, versions[-1])})
             for version in versions
-            if (fact := self._readable(key, version))
+            if (fact := self._reader.readable(key, version))
         )
 
     def uid(self, key: str) -> str:
         """The random name of a key; for files that never had one, always the same for this home and key."""
         entry = self._entries.get(key)
-        if entry is not None and entry.fact is not None:
-            return entry.fact.uid
-        return self._own_uid(key, entry.versions if entry else ())
+        fact = entry.fact if entry else None
+        return fact.uid if fact else self._reader.uid(key, entry.versions if entry else ())
 
     def entries(self) -> Iterator[Entry]:
         """Every key's entry, a snapshot."""
         return iter(list(self._entries.values()))
 
+    def keys_below(self, folder: str) -> list[str]:
+        """The known keys that are `folder` or lie in it; all of them for an empty name."""
+        if not folder:
+            return list(self._keys)
+        inside = self._keys[bisect_left(self._keys, f"{folder}/") : bisect_left(self._keys, f"{folder}0")]
+        return [folder, *inside] if folder in self._entries else inside
+
     def damage(self) -> list[DamagedFile]:
-        """What makes keys unavailable, one error each."""
-        return [entry.damage for entry in self.entries() if entry.damage]
+        """What makes keys unavailable, one error each, by key."""
+        found = (self._entries[key].damage for key in sorted(self._damaged) if key in self._entries)
+        return [error for error in found if error]
+
+    @property
+    def damaged_count(self) -> int:
+        """How many keys are unavailable."""
+        return len(self._damaged)
 
     def notes(self) -> tuple[layout.Note, ...]:
-        """Files below the facts' folder that were left alone."""
-        return self._notes
+        """Files below the facts' folder that are left alone; walks the whole folder."""
+        return tuple(found for found in layout.walk(self._facts) if isinstance(found, layout.Note))
 
     def read_version(self, key: str, version: int) -> tuple[bytes, FactVersion, Place]:
         """One version's file, what it says (without `uid` when it has none), and its place.
@@ -140,46 +153,50 @@ class Catalogue:
         Raises:
             DamagedFile: it cannot be read.
         """
-        path = Path(f"{self._facts}/{key}/v{version}.md")
-        try:
-            data = files.read(path, MAX_FILE_BYTES)
-            place = Place(path, key, version, self._owner, _UNDATED)
-            fact = parse_fact(data, place)
-            if fact.valid_from is _UNDATED:
-                place = place._replace(written=datetime.fromtimestamp(path.stat().st_mtime, UTC))
-                fact = fact.model_copy(update={"valid_from": place.written})
-        except FileNotFoundError:
-            raise files.damaged(path, None, "has just gone away") from None
-        return data, fact, place
+        return self._reader.version(key, version)
 
-    def _read(self, found: layout.KeyFiles) -> Entry:
-        highest = current_version(found.versions)
-        assert highest is not None, "a key with files has a highest version"
-        try:
-            data, fact, _ = self.read_version(found.key, highest)
-        except DamagedFile as error:
-            return Entry(found.key, found.versions, None, error, "")
-        if not fact.uid:
-            fact = fact.model_copy(update={"uid": self._own_uid(found.key, found.versions[:-1])})
-        digest = blake2b(data, digest_size=_HASH_BYTES)
-        digest.update(f"{found.versions} {fact.uid}".encode())
-        return Entry(found.key, found.versions, fact, None, digest.hexdigest())
-
-    def _own_uid(self, key: str, versions: tuple[int, ...]) -> str:
-        for version in reversed(versions):
-            fact = self._readable(key, version)
-            if fact is not None and fact.uid:
-                return fact.uid
-        return hmac.new(self._home_id.encode(), key.encode(), "sha256").hexdigest()[:_UID_HEX]
-
-    def _readable(self, key: str, version: int) -> FactVersion | None:
-        try:
-            return self.read_version(key, version)[1]
-        except DamagedFile:
+    def _look(self, key: str, before: Entry | None) -> Entry | None:
+        versions = layout.versions_in(layout.directory_of(self._facts, key))
+        if not versions:
             return None
+        if before and before.versions == versions and before.stamps == self._reader.stamps(key, versions):
+            return before
+        known = before.fact if before else None
+        return self._reader.entry(key, versions, known.uid if known else "")
+
+    def _keep(self, key: str, entry: Entry | None) -> None:
+        if entry is None:
+            if self._entries.pop(key, None):
+                self._keys.remove(key)
+            self._damaged.discard(key)
+            return
+        if key not in self._entries:
+            insort(self._keys, key)
+        self._entries[key] = entry
+        if entry.trouble:
+            self._damaged.add(key)
+        else:
+            self._damaged.discard(key)
+
+    def _foreign(self, before: Entry | None, after: Entry | None) -> tuple[int, ...]:
+        """Versions that are new or look different, and were not written by us. A file that was only touched is none."""
+        if after is None or after is before:
+            return ()
+        is_same = before is not None and before.hash == after.hash and not after.trouble
+        return tuple(
+            version
+            for version, stamp in zip(after.versions, after.stamps, strict=True)
+            if not (before and before.stamp_of(version) == stamp)
+            and not self._disk.wrote(stamp)
+            and not (is_same and version == after.highest)
+        )
 
 
 def _told_status(fact: FactVersion, highest: int) -> dict[str, Status]:
-    """A version below the highest is superseded whatever its file says: a crash may have left the old word in it."""
-    is_behind = fact.version < highest and fact.status is Status.CURRENT
-    return {"status": Status.SUPERSEDED} if is_behind else {}
+    """The highest version is the current one and those below it are superseded, whatever their files say (I1).
+
+    A crash may have left the old word in an older file; a person may have deleted the newest.
+    """
+    if fact.version < highest:
+        return {"status": Status.SUPERSEDED} if fact.status is Status.CURRENT else {}
+    return {"status": Status.CURRENT} if fact.status is Status.SUPERSEDED else {}

@@ -15,6 +15,7 @@ import stat
 import sys
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -24,6 +25,8 @@ TEMPORARY_PREFIX = ".tmp-"
 DIRECTORY_MODE = 0o700
 FILE_MODE = 0o600
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+_REMEMBERED = 65_536
+"""Stamps of own writes that are kept; a file event comes within seconds."""
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
@@ -56,6 +59,19 @@ def read(path: Path, limit: int, start: int = 0) -> bytes:
         os.close(descriptor)
 
 
+def stamp(state: os.stat_result) -> int:
+    """A number that differs for a file that was written or replaced; the same in every process."""
+    return hash((state.st_ino, state.st_mtime_ns, state.st_size))
+
+
+def stamp_of(path: str) -> int:
+    """The stamp of what lies at `path`; 0 when there is nothing."""
+    try:
+        return stamp(os.lstat(path))
+    except OSError:
+        return 0
+
+
 def damaged(path: Path, line: int | None, reason: str) -> DamagedFile:
     """The error that names a file, a line and what is wrong there, never what it says."""
     place = f"{path}:{line}" if line else str(path)
@@ -71,6 +87,7 @@ class Disk:
         self.on_append: Callable[[], None] | None = None
         """Called from the writing thread when there is something for `sync_appended`."""
         self._durable: set[Path] = set()
+        self._wrote: OrderedDict[int, None] = OrderedDict()
         self._unsynced: dict[Path, int] = {}
         self._appending = threading.Lock()
 
@@ -128,6 +145,10 @@ class Disk:
         with self._writing(path), self._appending:
             os.ftruncate(self._descriptor(path), size)
 
+    def wrote(self, stamp: int) -> bool:
+        """Whether the file with this stamp is one that was written here, not by a person's editor."""
+        return stamp in self._wrote
+
     def sync_appended(self) -> None:
         """Make everything appended so far durable.
 
@@ -173,12 +194,18 @@ class Disk:
             os.fchmod(descriptor, FILE_MODE)  # open obeys the umask
             _write_all(descriptor, data)
             self._sync(descriptor, path)
+            self._note(os.fstat(descriptor))
         except BaseException:
             os.close(descriptor)
             os.unlink(path)
             raise
         os.close(descriptor)
         return path
+
+    def _note(self, state: os.stat_result) -> None:
+        self._wrote[stamp(state)] = None
+        while len(self._wrote) > _REMEMBERED:
+            self._wrote.popitem(last=False)
 
     def _descriptor(self, path: Path) -> int:
         """An open one for `path` as it is now: an editor may have put another file in its place since the last time."""

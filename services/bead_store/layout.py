@@ -24,6 +24,13 @@ class KeyFiles(NamedTuple):
     versions: tuple[int, ...]
 
 
+class Folder(NamedTuple):
+    """A folder below the facts', and the key it stands for if it holds versions."""
+
+    path: str
+    key: str
+
+
 class Note(NamedTuple):
     """Something below the facts' folder that is not a fact, and why it was left alone."""
 
@@ -58,25 +65,52 @@ def versions_in(directory: Path) -> tuple[int, ...]:
 
 def walk(facts: Path) -> Iterator[KeyFiles | Note]:
     """Every key with version files below `facts`, and notes about everything else."""
-    pending = [(os.fspath(facts), "")]
+    return walk_from(Folder(os.fspath(facts), ""))
+
+
+def walk_from(start: Folder) -> Iterator[KeyFiles | Note]:
+    """The same for one folder and everything in it."""
+    pending = [start]
     while pending:
-        directory, key = pending.pop()
-        versions: list[int] = []
-        try:
-            entries = _entries(directory)
-        except OSError as error:
-            yield Note(directory, f"this folder cannot be read ({error.strerror}); its facts are missing")
-            continue
-        for entry in entries:
-            number = version_number(entry.name)
-            if entry.is_dir(follow_symlinks=False):
-                pending.append((entry.path, f"{key}/{entry.name}" if key else entry.name))
-            elif number is not None:
-                versions.append(number)
-            elif reason := _note(entry.name):
-                yield Note(entry.path, reason)
-        if versions:
-            yield _key_files(directory, key, versions)
+        found, inside = _look(pending.pop())
+        pending += inside
+        yield from found
+
+
+def spread(facts: str, enough: int) -> tuple[list[KeyFiles], list[Folder]]:
+    """What is found on the way down until there are more than `enough` folders to look into, and these folders."""
+    found: list[KeyFiles] = []
+    folders = [Folder(facts, "")]
+    while folders and len(folders) <= enough:
+        level, folders = folders, []
+        for folder in level:
+            there, inside = _look(folder)
+            found += [each for each in there if isinstance(each, KeyFiles)]
+            folders += inside
+    return found, folders
+
+
+def _look(folder: Folder) -> tuple[list[KeyFiles | Note], list[Folder]]:
+    """What is in one folder: its key or notes, and the folders inside."""
+    found: list[KeyFiles | Note] = []
+    inside: list[Folder] = []
+    versions: list[int] = []
+    try:
+        entries = _entries(folder.path)
+    except OSError as error:
+        reason = f"this folder cannot be read ({error.strerror}); its facts are missing"
+        return [Note(folder.path, reason)], []
+    for entry in entries:
+        number = version_number(entry.name)
+        if entry.is_dir(follow_symlinks=False):
+            inside.append(Folder(entry.path, f"{folder.key}/{entry.name}" if folder.key else entry.name))
+        elif number is not None:
+            versions.append(number)
+        elif words := _note(entry.name):
+            found.append(Note(entry.path, words))
+    if versions:
+        found.append(_key_files(folder.path, folder.key, versions))
+    return found, inside
 
 
 def _key_files(directory: str, key: str, versions: list[int]) -> KeyFiles | Note:

@@ -79,10 +79,11 @@ def add_routes(api: FastAPI, store: Callable[[], "Store"]) -> None:
     @api.get("/v1/damage")
     async def damage() -> DamageReport:
         found = store().damage() + await store().read_lane.run(store().review.damage)
+        left_alone = await store().read_lane.run(store().catalogue.notes)
         files = tuple(
             Damage(path=error.facts["path"], line=error.facts["line"], reason=error.facts["reason"]) for error in found
         )
-        notes = tuple(Damage(path=note.path, line=None, reason=note.reason) for note in store().catalogue.notes())
+        notes = tuple(Damage(path=note.path, line=None, reason=note.reason) for note in left_alone)
         return DamageReport(files=files, notes=notes)
 
     @api.post("/v1/projects/resolve")
@@ -98,8 +99,13 @@ def add_routes(api: FastAPI, store: Callable[[], "Store"]) -> None:
         return _json(await store().read_lane.run(store().raw.read, session, after))
 
     @api.get("/v1/changes")
-    async def changes(epoch: str = "", after: int = 0, wait_s: Annotated[float, Query(ge=0)] = 0.0) -> ChangePage:
-        return await store().changes.page(epoch, after, wait_s)
+    async def changes(
+        epoch: str = "",
+        after: int = 0,
+        wait_s: Annotated[float, Query(ge=0)] = 0.0,
+        gather_s: Annotated[float, Query(ge=0)] = 0.0,
+    ) -> ChangePage:
+        return await store().changes.page(epoch, after, wait_s, gather_s)
 
     @api.post("/v1/changes/ack", status_code=204, response_class=Response)
     async def acknowledge(request: Acknowledge) -> None:
@@ -165,7 +171,7 @@ def _manifest(store: "Store") -> Manifest:
     facts = [
         ManifestEntry(kind=ChangeKind.FACT, id=entry.key, hash=entry.hash)
         for entry in store.catalogue.entries()
-        if entry.fact
+        if not entry.trouble
     ]
     turns = [ManifestEntry(kind=ChangeKind.TURN, id=name, hash=state) for name, state in store.raw.states()]
     return Manifest(epoch=store.changes.epoch, seq=seq, entries=(*facts, *turns))

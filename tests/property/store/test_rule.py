@@ -57,7 +57,7 @@ class Rule(RuleBasedStateMachine):
     def open(self) -> None:
         """A new process on the same files, as after kill -9."""
         disk = Disk()
-        self.catalogue = Catalogue(self.root / "facts", "me", "home")
+        self.catalogue = Catalogue(self.root / "facts", "me", "home", disk)
         self.review = ReviewFiles(self.root / "queue", disk, "home")
         self.changes = Changes()
         self.facts = Facts(

@@ -1,0 +1,174 @@
+"""One key's files as an entry of the catalogue: which versions there are, what the highest says, how they look on disk.
+
+Reads files, keeps nothing. Used by the catalogue and by the processes that read a large home (`loading`).
+"""
+
+import hmac
+from datetime import UTC, datetime
+from hashlib import blake2b
+from pathlib import Path
+
+import msgspec
+
+from bead.errors import DamagedFile
+from bead.facts import FactType, FactVersion, Sensitivity, Status, TriggerCard, Trust
+from bead_store import files
+from bead_store.frontmatter import MAX_FILE_BYTES, Place, parse_fact
+from bead_store.supersession import current_version
+
+_UID_HEX = 32
+_HASH_BYTES = 16
+_UNDATED = datetime(1, 1, 1, tzinfo=UTC)
+"""Stands for "the header does not say"; only then the file's own time is asked for."""
+
+
+class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What is known about one key. The fact itself is packed: a hundred thousand of them are held in memory."""
+
+    key: str
+    versions: tuple[int, ...]
+    stamps: tuple[int, ...]
+    """How each version's file looked when it was read, see `files.stamp`."""
+    hash: str
+    """Of everything about the key that a derived copy holds; empty when it cannot be read."""
+    packed: bytes | None
+    trouble: tuple[str, int | None, str] | None
+    """Path, line and reason why the highest version cannot be read; exactly one of this and `packed` is there."""
+
+    @property
+    def highest(self) -> int:
+        """Number of the current version."""
+        return self.versions[-1]
+
+    @property
+    def fact(self) -> FactVersion | None:
+        """The current version, None when it cannot be read."""
+        return _unpack(self.key, self.highest, self.packed) if self.packed is not None else None
+
+    @property
+    def damage(self) -> DamagedFile | None:
+        """Why the highest version cannot be read."""
+        return files.damaged(Path(self.trouble[0]), *self.trouble[1:]) if self.trouble else None
+
+    def stamp_of(self, version: int) -> int | None:
+        """How the file of `version` looked; None when there was none."""
+        return self.stamps[self.versions.index(version)] if version in self.versions else None
+
+
+class KeyReader:
+    """Reads the files of keys below one facts' folder."""
+
+    def __init__(self, facts: str, owner: str, home_id: str) -> None:
+        self._facts = facts
+        self._owner = owner
+        self._home_id = home_id
+
+    def stamps(self, key: str, versions: tuple[int, ...]) -> tuple[int, ...]:
+        """How the files of these versions look now; 0 for one that has just gone away."""
+        return tuple(files.stamp_of(f"{self._facts}/{key}/v{version}.md") for version in versions)
+
+    def entry(self, key: str, versions: tuple[int, ...], known_uid: str = "") -> Entry:
+        """What the files of a key with these versions, ascending, say; `known_uid` names it when its file does not."""
+        # Before anything is read: a file that changes meanwhile looks different from what is noted here.
+        stamps = self.stamps(key, versions)
+        highest = current_version(versions)
+        assert highest is not None, "a key with files has a highest version"
+        try:
+            data, fact, _ = self.version(key, highest)
+        except DamagedFile as error:
+            facts = error.facts
+            return Entry(key, versions, stamps, "", None, (facts["path"], facts["line"], facts["reason"]))
+        uid = fact.uid or known_uid or self.uid(key, versions[:-1])
+        digest = blake2b(data, digest_size=_HASH_BYTES)
+        digest.update(f"{versions} {uid}".encode())
+        return Entry(key, versions, stamps, digest.hexdigest(), _pack(fact, uid), None)
+
+    def version(self, key: str, version: int) -> tuple[bytes, FactVersion, Place]:
+        """One version's file, what it says (without `uid` when it has none), and its place.
+
+        Raises:
+            DamagedFile: it cannot be read.
+        """
+        path = Path(f"{self._facts}/{key}/v{version}.md")
+        try:
+            data = files.read(path, MAX_FILE_BYTES)
+            place = Place(path, key, version, self._owner, _UNDATED)
+            fact = parse_fact(data, place)
+            if fact.valid_from is _UNDATED:
+                place = place._replace(written=datetime.fromtimestamp(path.stat().st_mtime, UTC))
+                fact = fact.model_copy(update={"valid_from": place.written})
+        except FileNotFoundError:
+            raise files.damaged(path, None, "has just gone away") from None
+        return data, fact, place
+
+    def readable(self, key: str, version: int) -> FactVersion | None:
+        """What one version's file says, None when it cannot be read."""
+        try:
+            return self.version(key, version)[1]
+        except DamagedFile:
+            return None
+
+    def uid(self, key: str, versions: tuple[int, ...]) -> str:
+        """The random name of a key as one of these versions has it, the newest first; else one made from its key."""
+        for version in reversed(versions):
+            fact = self.readable(key, version)
+            if fact is not None and fact.uid:
+                return fact.uid
+        return hmac.new(self._home_id.encode(), key.encode(), "sha256").hexdigest()[:_UID_HEX]
+
+
+# -- packing -------------------------------------------------------------------------------------------------------
+
+
+class _Packed(msgspec.Struct, array_like=True):
+    """A fact without what its entry tells."""
+
+    uid: str
+    type: FactType
+    owner: str
+    status: Status
+    trust: Trust
+    sensitivity: Sensitivity
+    valid_from: datetime
+    body: str
+    pinned: bool
+    sources: tuple[str, ...]
+    harness: str | None
+    project_id: str | None
+    last_injected: datetime | None
+    when: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...]] | None
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(_Packed).decode
+
+
+def _pack(fact: FactVersion, uid: str) -> bytes:
+    card = fact.when
+    return _encode(
+        _Packed(
+            uid=uid,
+            type=fact.type,
+            owner=fact.owner,
+            # The highest version is the current one, also when the newer one was deleted by hand (I1).
+            status=Status.CURRENT if fact.status is Status.SUPERSEDED else fact.status,
+            trust=fact.trust,
+            sensitivity=fact.sensitivity,
+            valid_from=fact.valid_from,
+            body=fact.body,
+            pinned=fact.pinned,
+            sources=fact.sources,
+            harness=fact.harness,
+            project_id=fact.project_id,
+            last_injected=fact.last_injected,
+            when=(card.say, card.do, card.see, card.unless) if card else None,
+        )
+    )
+
+
+def _unpack(key: str, version: int, packed: bytes) -> FactVersion:
+    """What `_pack` was given; valid already, so nothing is checked a second time."""
+    fields = msgspec.structs.asdict(_decode(packed))
+    say, do, see, unless = fields.pop("when") or ((), (), (), ())
+    card = TriggerCard.model_construct(say=say, do=do, see=see, unless=unless)
+    return FactVersion.model_construct(key=key, version=version, when=card, **fields)
