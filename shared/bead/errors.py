@@ -73,6 +73,12 @@ class Tombstoned(Refused):
     code, status, exit_code = "tombstoned", 409, 1
 
 
+class NotConfirmed(Refused):
+    """The confirmation is unknown, used, too old, or for something else than what would be done now (I7)."""
+
+    code, status, exit_code = "not-confirmed", 409, 1
+
+
 class HoldsCredential(Refused):
     """The text holds what looks like a password, key or token; it belongs into the vault, not into a fact (I13)."""
 

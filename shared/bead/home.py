@@ -61,6 +61,31 @@ class Home:
         return self.root / "store" / "projects.yaml"
 
     @property
+    def episodes(self) -> Path:
+        """Summaries of past sessions."""
+        return self.root / "store" / "episodes"
+
+    @property
+    def drafts(self) -> Path:
+        """Drained memories that wait for a person."""
+        return self.root / "store" / "drafts"
+
+    @property
+    def intents(self) -> Path:
+        """Operations of several steps that are not finished yet."""
+        return self.root / "store" / "intents"
+
+    @property
+    def tombstones(self) -> Path:
+        """Keyed hashes of what was forgotten."""
+        return self.root / "tombstones.log"
+
+    @property
+    def tombstone_key(self) -> Path:
+        """The key of those hashes, 32 random bytes."""
+        return self.root / "tombstone.key"
+
+    @property
     def sessions(self) -> Path:
         """Conversation state: what was inserted where."""
         return self.root / "sessions"

@@ -13,13 +13,20 @@ from bead.wire.store import (
     AppendTurn,
     ChangePage,
     CommitBlocks,
+    ConfirmForget,
     DamageReport,
+    Decided,
     FactList,
     FindConversation,
+    ForgetKeys,
+    ForgetPreview,
+    ForgetReceipt,
     History,
     Manifest,
     Mark,
     Project,
+    Rekey,
+    Rekeyed,
     ResolveProject,
     ReviewQueue,
     SessionList,
@@ -28,6 +35,9 @@ from bead.wire.store import (
     WriteAnswer,
     WriteFact,
 )
+
+FORGET_TIMEOUT_S = 600.0
+"""A forget reads the whole raw log."""
 
 _encode = msgspec.json.Encoder().encode
 _conversation = msgspec.json.Decoder(Conversation).decode
@@ -76,6 +86,46 @@ class StoreClient:
         """What waits for a person."""
         return ReviewQueue.model_validate_json(await call(self._bus, "GET", "/v1/queue"))
 
+    async def accept(self, item: str) -> Decided:
+        """Write the value of a review item as the person's own.
+
+        Raises:
+            NotFound: no such item waits.
+        """
+        answer = await call(self._bus, "POST", f"/v1/queue/{quote(item, safe='')}/accept", b"{}")
+        return Decided.model_validate_json(answer)
+
+    async def reject(self, item: str) -> Decided:
+        """Drop a review item and refuse the same proposal from now on."""
+        answer = await call(self._bus, "POST", f"/v1/queue/{quote(item, safe='')}/reject", b"{}")
+        return Decided.model_validate_json(answer)
+
+    async def rekey(self, request: Rekey) -> Rekeyed:
+        """Move a fact with its history to another key.
+
+        Raises:
+            Exists: something is stored under the new key.
+        """
+        return Rekeyed.model_validate_json(
+            await call(self._bus, "POST", "/v1/rekey", request.model_dump_json().encode())
+        )
+
+    async def preview_forget(self, request: ForgetKeys) -> ForgetPreview:
+        """What a forget of these keys would take, and the word that confirms it."""
+        body = request.model_dump_json().encode()
+        answer = await call(self._bus, "POST", "/v1/forget/preview", body, timeout_s=FORGET_TIMEOUT_S)
+        return ForgetPreview.model_validate_json(answer)
+
+    async def forget(self, request: ConfirmForget) -> ForgetReceipt:
+        """Leave no byte of these keys and of the text they hold.
+
+        Raises:
+            NotConfirmed: the word is not that of a preview of exactly these keys as they are now.
+        """
+        body = request.model_dump_json().encode()
+        answer = await call(self._bus, "POST", "/v1/forget", body, timeout_s=FORGET_TIMEOUT_S)
+        return ForgetReceipt.model_validate_json(answer)
+
     async def damage(self) -> DamageReport:
         """Files that cannot be read, with line and reason, and files that were left alone."""
         return DamageReport.model_validate_json(await call(self._bus, "GET", "/v1/damage"))
@@ -94,10 +144,11 @@ class StoreClient:
         path = f"/v1/sessions/{quote(session, safe='')}"
         return SessionView.model_validate_json(await call(self._bus, "GET", path, query={"after": after}))
 
-    async def changes(self, epoch: str, after: int, wait_s: float = 0.0) -> ChangePage:
-        """Changes after `after`, waiting up to `wait_s` for the first one."""
-        query: dict[str, str | float] = {"epoch": epoch, "after": after, "wait_s": wait_s}
-        answer = await call(self._bus, "GET", "/v1/changes", query=query, timeout_s=wait_s + DEFAULT_TIMEOUT_S)
+    async def changes(self, epoch: str, after: int, wait_s: float = 0.0, gather_s: float = 0.0) -> ChangePage:
+        """Changes after `after`, waiting up to `wait_s` for the first, and `gather_s` more while turns are all."""
+        query: dict[str, str | float] = {"epoch": epoch, "after": after, "wait_s": wait_s, "gather_s": gather_s}
+        longest_s = wait_s + gather_s + DEFAULT_TIMEOUT_S
+        answer = await call(self._bus, "GET", "/v1/changes", query=query, timeout_s=longest_s)
         return ChangePage.model_validate_json(answer)
 
     async def acknowledge(self, consumer: str, epoch: str, seq: int) -> None:

@@ -111,6 +111,111 @@ class ReviewQueue(Model):
     items: tuple[ReviewItem, ...]
 
 
+class Decided(Model):
+    """`POST /v1/queue/{id}/accept` and `/reject`: what became of an item; the same again for the same question."""
+
+    id: str
+    decision: str
+    """`accepted` or `rejected`."""
+    key: str
+    written: WriteAnswer | None = None
+    """What the write of an accepted value did."""
+
+
+class Rekey(Model):
+    """`POST /v1/rekey`: move a fact with its whole history to another key."""
+
+    old: str
+    new: str
+
+
+class Rekeyed(Model):
+    """The fact is under `key` now, with the uid it had."""
+
+    key: str
+    uid: str
+    versions: int
+
+
+MAX_FORGET_KEYS = 1_000
+
+
+class ForgetKeys(Model):
+    """`POST /v1/forget/preview`. Whole keys; nothing below them is meant."""
+
+    keys: tuple[str, ...] = Field(min_length=1, max_length=MAX_FORGET_KEYS)
+
+
+class ForgetHit(Model):
+    """What there is of one key."""
+
+    key: str
+    uid: str
+    project: str | None
+    """Scope name of the project that the key belongs to."""
+    versions: int
+    turns: int
+    """Turns of the raw log that are its sources or hold the text of a version."""
+    blocks: int
+    """Blocks in conversations that carry it."""
+    queue: int
+    """Items of the review queue, drafts and episodes that are about it or hold its text."""
+    also_in: tuple[str, ...] = ()
+    """Other keys whose current text holds it; they stay."""
+
+
+class ForgetPreview(Model):
+    """What would be forgotten, and the word that confirms exactly this list once, within ten minutes."""
+
+    hits: tuple[ForgetHit, ...]
+    missing: tuple[str, ...]
+    """Keys under which nothing is stored."""
+    turns: int
+    """Distinct turns over all hits."""
+    confirm: str | None
+    """None when there is nothing to forget."""
+    expires_s: int
+
+
+class ConfirmForget(Model):
+    """`POST /v1/forget`: the keys of a preview and its word."""
+
+    keys: tuple[str, ...] = Field(min_length=1, max_length=MAX_FORGET_KEYS)
+    confirm: str
+
+
+class IndexState(StrEnum):
+    """Whether the search index has dropped it too."""
+
+    APPLIED = "applied"
+    PENDING = "pending"
+    """Not yet; it is taken out before the index answers again."""
+    NO_INDEX = "no index"
+
+
+class ForgetPlace(Model):
+    """One place that was looked at."""
+
+    place: str
+    looked_at: int
+    removed: int
+    how: str
+    """What was done there."""
+    left: tuple[str, ...] = ()
+    """What still holds it and why; a person has to look."""
+
+
+class ForgetReceipt(Model):
+    """What was done. `level` 2: bytes were overwritten where they lay, as far as the file system keeps its word."""
+
+    forgot: tuple[str, ...]
+    missing: tuple[str, ...]
+    level: int
+    file_system: str
+    places: tuple[ForgetPlace, ...]
+    index: IndexState
+
+
 class Damage(Model):
     """A file that needs a person, or one that was left alone."""
 
