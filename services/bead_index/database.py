@@ -10,7 +10,6 @@ import sqlite3
 import time
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC
 from hashlib import blake2b
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from bead.facts import FactVersion
 from bead.keys import parse
 from bead.wire.store import TurnView
 from bead_index.chunks import chunks
+from bead_index.pace import unhurried
 from bead_index.terms import TOKEN_PUNCTUATION, terms
 
 SCHEMA = 1
@@ -124,7 +124,7 @@ class IndexFile:
         with _translated(self._path):
             rows = self._db.execute("SELECT document FROM facts ORDER BY key").fetchall()
         try:
-            return [FactVersion.model_validate_json(document) for (document,) in rows]
+            return [FactVersion.model_validate_json(document) for (document,) in unhurried(rows)]
         except ValueError:
             raise Damaged from None
 
@@ -146,6 +146,12 @@ class IndexFile:
         )
         with _translated(self._path):
             return self._db.execute(query, (FACT, TURN)).fetchall()
+
+    def last_ordinals(self, sessions: Iterable[str]) -> dict[str, int]:
+        """The last turn it holds of each of `sessions`; 0 where it holds none."""
+        query = "SELECT coalesce(max(ordinal), 0) FROM turns WHERE session = ?"
+        with _translated(self._path):
+            return {session: self._db.execute(query, (session,)).fetchone()[0] for session in sessions}
 
     def match(self, words: Collection[str], limit: int, *, beginnings: bool = False) -> list[Piece]:
         """The best pieces that hold any of `words` (terms as `terms` makes them), or a word that begins with one."""
@@ -213,18 +219,18 @@ class IndexFile:
         self._drop_pieces("kind = ? AND owner_id = ?", (FACT, key))
         return self._db.execute("DELETE FROM facts WHERE key = ?", (key,)).rowcount > 0
 
-    def put_session(self, session: str, turns: Iterable[TurnView], hash: str | None = None) -> bool:
-        """Hold exactly these `turns` of `session`; known ones are left alone. True when text went."""
-        known = dict(self._db.execute("SELECT ordinal, digest FROM turns WHERE session = ?", (session,)))
+    def put_session(self, session: str, turns: Iterable[TurnView], hash: str | None = None, after: int = 0) -> bool:
+        """Of turns later than `after` hold exactly these; known ones are left alone. True when text went."""
+        newer = "SELECT ordinal, digest FROM turns WHERE session = ? AND ordinal > ?"
+        known = dict(self._db.execute(newer, (session, after)))
         self._db.execute("INSERT OR REPLACE INTO sessions VALUES (?, ?)", (session, hash))
-        source, went = "", False
+        went = False
         for turn in turns:
-            source = source or f"raw/{turn.at.astimezone(UTC):%Y/%m/%d}/{session}.md"
             digest = _digest(turn)
             before = known.pop(turn.ordinal, None)
             if before != digest:
                 went |= before is not None
-                self._put_turn(turn, f"{source}#turn-{turn.ordinal}", digest)
+                self._put_turn(turn, digest)
         for ordinal in known:
             self._drop_turn(session, ordinal)
         return went or bool(known)
@@ -276,11 +282,11 @@ class IndexFile:
         else:
             raise Unavailable(f"{self._path} is being built; try again soon")
 
-    def _put_turn(self, turn: TurnView, source: str, digest: bytes) -> None:
+    def _put_turn(self, turn: TurnView, digest: bytes) -> None:
         self._drop_turn(turn.session, turn.ordinal)
         self._db.execute("INSERT INTO turns VALUES (?, ?, ?)", (turn.session, turn.ordinal, digest))
         for text in chunks(turn.text):
-            row = (TURN, turn.session, turn.ordinal, source, turn.project, None, None, None, text)
+            row = (TURN, turn.session, turn.ordinal, turn.source, turn.project, None, None, None, text)
             self._add_piece(row, text)
 
     def _drop_turn(self, session: str, ordinal: int) -> None:

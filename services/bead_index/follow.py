@@ -20,6 +20,7 @@ from bead.facts import FactVersion
 from bead.wire.store import Change, ChangeKind, ChangePage, Manifest, TurnView
 from bead_index.database import FACT, TURN, Damaged, IndexFile, Position
 from bead_index.facts import FactTable
+from bead_index.pace import unhurried
 from bead_index.worker import Worker
 
 CONSUMER = "index"
@@ -27,6 +28,12 @@ POLL_S = 10.0
 """Longest time one question for changes stays open; also how soon a deleted `index.db` is noticed."""
 BATCH = 100
 """Most facts or sessions that one transaction takes in."""
+GATHER_S = 0.25
+"""How long new turns wait for each other: the request that brought one is over before it is worked on."""
+QUIET_S = 300.0
+"""Time without a change after which the whole manifest may be asked for; with many facts that takes a moment."""
+_PIECE_S = 0.001
+"""Longest stretch of work on the event loop, which also answers model requests."""
 _FEW = 20
 _FIRST_PAUSE_S = 0.05
 _LONGEST_PAUSE_S = 5.0
@@ -40,7 +47,8 @@ class Batch:
     """What one transaction changes; a hash is None where the manifest has not told it."""
 
     facts: list[tuple[FactVersion, str | None]] = field(default_factory=list)
-    sessions: list[tuple[str, tuple[TurnView, ...], str | None]] = field(default_factory=list)
+    sessions: list[tuple[str, int, tuple[TurnView, ...], str | None]] = field(default_factory=list)
+    """Session, an ordinal, every turn that it has after that one, hash."""
     gone_facts: list[str] = field(default_factory=list)
     gone_sessions: list[str] = field(default_factory=list)
 
@@ -54,7 +62,7 @@ class Batch:
             went += [index.drop_session(session) for session in self.gone_sessions]
             for fact, hash in self.facts:
                 index.put_fact(fact, hash)
-            went += [index.put_session(session, turns, hash) for session, turns, hash in self.sessions]
+            went += [index.put_session(session, turns, hash, after) for session, after, turns, hash in self.sessions]
             if any(went):
                 index.demand_purge()
             if position:
@@ -75,6 +83,7 @@ class Follower:
         self._trouble = "the index has not been compared with the store yet"
         self._reported = False
         self._moved = asyncio.Condition()
+        self._last_change = 0.0
 
     @property
     def degraded(self) -> tuple[str, ...]:
@@ -147,15 +156,17 @@ class Follower:
             await self._compare()
             return
         asked = time.monotonic()
-        page = await self._store.changes(self._position.epoch, self._position.seq, POLL_S)
+        page = await self._store.changes(self._position.epoch, self._position.seq, POLL_S, GATHER_S)
         held = await self._worker.write(IndexFile.position)
         if page.epoch != self._position.epoch or held.epoch != self._position.epoch:
             self._compared = False
             self._whole = held.epoch == self._position.epoch
         elif page.changes or page.seq > self._position.seq:
             await self._apply(page)
+            self._last_change = time.monotonic()
         else:
-            await self._learn_hashes()
+            if asked - self._last_change >= QUIET_S:
+                await self._learn_hashes()
             if time.monotonic() - asked < _FIRST_PAUSE_S:  # a store that is going down sends its readers home at once
                 await asyncio.sleep(_FIRST_PAUSE_S)
 
@@ -164,7 +175,7 @@ class Follower:
             await self._settle(Batch(), Position(page.epoch, page.seq))
         for some in _batches(page.changes):
             batch = await self._fetch(some)
-            self._change_table(batch)
+            await self._change_table(batch)
             await self._settle(batch, Position(page.epoch, some[-1].seq))
 
     async def _settle(self, batch: Batch, position: Position) -> None:
@@ -181,11 +192,15 @@ class Follower:
 
     async def _fetch(self, changes: Iterable[Change]) -> Batch:
         batch = Batch()
-        for change in {(change.kind, change.id): change for change in changes}.values():
+        newest = {(change.kind, change.id): change for change in changes}.values()
+        longer = [change.id for change in newest if change.kind is ChangeKind.TURN and change.first is not None]
+        held = await self._worker.write(lambda index: index.last_ordinals(longer)) if longer else {}
+        for change in newest:
             if change.kind is ChangeKind.FACT:
                 await self._fetch_fact(batch, change.id, None, gone=change.gone)
             elif change.kind is ChangeKind.TURN:
-                await self._fetch_session(batch, change.id, None, gone=change.gone)
+                after = min(held.get(change.id, 0), (change.first or 1) - 1)
+                await self._fetch_session(batch, change.id, None, gone=change.gone, after=after)
         return batch
 
     async def _fetch_fact(self, batch: Batch, key: str, hash: str | None, *, gone: bool = False) -> None:
@@ -199,21 +214,27 @@ class Follower:
         else:
             batch.facts.append((fact, hash))
 
-    async def _fetch_session(self, batch: Batch, session: str, hash: str | None, *, gone: bool = False) -> None:
+    async def _fetch_session(
+        self, batch: Batch, session: str, hash: str | None, *, gone: bool = False, after: int = 0
+    ) -> None:
         try:
-            view = None if gone else await self._store.session(session)
+            view = None if gone else await self._store.session(session, after)
         except (NotFound, Corrupt):
             view = None
         if view is None:
             batch.gone_sessions.append(session)
         else:
-            batch.sessions.append((session, view.turns, hash))
+            batch.sessions.append((session, after, view.turns, hash))
 
-    def _change_table(self, batch: Batch) -> None:
+    async def _change_table(self, batch: Batch) -> None:
+        table, until = self._table, time.monotonic() + _PIECE_S
         for key in batch.gone_facts:
-            self._table.drop(key)
+            table.drop(key)
         for fact, _ in batch.facts:
-            self._table.put(fact)
+            table.put(fact)
+            if time.monotonic() > until:
+                await asyncio.sleep(0)
+                until = time.monotonic() + _PIECE_S
 
     async def _compare(self) -> None:
         """Make the copy equal to the store's manifest, fetching only what differs."""
@@ -222,12 +243,12 @@ class Follower:
         held_facts = await self._worker.write(lambda index: index.hashes(FACT))
         held_sessions = await self._worker.write(lambda index: index.hashes(TURN))
         gone = Batch(gone_facts=_without(held_facts, facts), gone_sessions=_without(held_sessions, sessions))
-        self._change_table(gone)
+        await self._change_table(gone)
         await self._worker.write(gone.write)
         await self._take_facts(_different(facts, held_facts))
         await self._take_sessions(_different(sessions, held_sessions))
         # Built aside and swapped, so that what answers meanwhile is the old copy, whole.
-        self._table = await self._worker.write(lambda index: FactTable(index.facts()))
+        self._table = await self._worker.write(lambda index: FactTable(unhurried(index.facts())))
         await self._settle(Batch(), Position(manifest.epoch, manifest.seq))
         self._ready = self._whole = True
 

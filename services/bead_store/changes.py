@@ -9,6 +9,7 @@ import asyncio
 import secrets
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 
 from bead.wire.store import Change, ChangeKind, ChangePage
 
@@ -25,7 +26,11 @@ class Changes:
         self._guard = threading.Lock()
         self._seq = 0
         self._newest: OrderedDict[tuple[ChangeKind, str], Change] = OrderedDict()
+        self._urgent_seq = 0
+        """Number of the last change that is more than turns added."""
         self._waiters: set[Waiter] = set()
+        self._hurried_waiters: set[Waiter] = set()
+        """Readers that have a change and would wait for more unless it is urgent."""
         self._applied: dict[str, int] = {}
         self._closed = False
 
@@ -45,26 +50,22 @@ class Changes:
             first = None if before and self._unseen_rewrite(before) else added
             self._newest[kind, name] = Change(seq=self._seq, kind=kind, id=name, gone=gone, first=first)
             self._newest.move_to_end((kind, name))
-            self._wake()
+            _wake(self._waiters)
+            if first is None:
+                self._urgent_seq = self._seq
+                _wake(self._hurried_waiters)
             return self._seq
 
-    async def page(self, epoch: str, after: int, wait_s: float) -> ChangePage:
-        """Everything after `after`, waiting for the first for at most `wait_s`; at once and empty for another epoch."""
+    async def page(self, epoch: str, after: int, wait_s: float, gather_s: float = 0.0) -> ChangePage:
+        """Everything after `after`, waiting for the first for at most `wait_s`; at once and empty for another epoch.
+
+        Where turns were added and nothing else happened, waits up to `gather_s` more for company.
+        """
         if epoch != self.epoch:
             return ChangePage(epoch=self.epoch, seq=self._seq, changes=())
-        waiter = (asyncio.get_running_loop(), asyncio.Event())
-        with self._guard:
-            if self._seq <= after and not self._closed:
-                self._waiters.add(waiter)
-        try:
-            async with asyncio.timeout(min(wait_s, MAX_WAIT_S)):
-                if waiter in self._waiters:
-                    await waiter[1].wait()
-        except TimeoutError:
-            pass
-        finally:
-            with self._guard:
-                self._waiters.discard(waiter)
+        await self._wait(self._waiters, lambda: self._seq > after, wait_s)
+        if gather_s and self._seq > after:
+            await self._wait(self._hurried_waiters, lambda: self._urgent_seq > after, gather_s)
         with self._guard:
             return ChangePage(epoch=self.epoch, seq=self._seq, changes=self._after(after))
 
@@ -81,7 +82,8 @@ class Changes:
         """Send every waiting reader home, so that the process can end."""
         with self._guard:
             self._closed = True
-            self._wake()
+            _wake(self._waiters)
+            _wake(self._hurried_waiters)
 
     def _unseen_rewrite(self, change: Change) -> bool:
         """Whether a consumer may not have applied `change` yet, and it said more than that turns were added."""
@@ -89,10 +91,20 @@ class Changes:
             return False
         return not self._applied or min(self._applied.values()) < change.seq
 
-    def _wake(self) -> None:
-        for loop, event in self._waiters:
-            loop.call_soon_threadsafe(event.set)
-        self._waiters = set()
+    async def _wait(self, waiters: set[Waiter], is_there: Callable[[], bool], wait_s: float) -> None:
+        waiter = (asyncio.get_running_loop(), asyncio.Event())
+        with self._guard:
+            if is_there() or self._closed:
+                return
+            waiters.add(waiter)
+        try:
+            async with asyncio.timeout(min(wait_s, MAX_WAIT_S)):
+                await waiter[1].wait()
+        except TimeoutError:
+            pass
+        finally:
+            with self._guard:
+                waiters.discard(waiter)
 
     def _after(self, seq: int) -> tuple[Change, ...]:
         found: list[Change] = []
@@ -101,3 +113,9 @@ class Changes:
                 break
             found.append(change)
         return tuple(reversed(found))
+
+
+def _wake(waiters: set[Waiter]) -> None:
+    for loop, event in waiters:
+        loop.call_soon_threadsafe(event.set)
+    waiters.clear()

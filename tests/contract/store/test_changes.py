@@ -78,6 +78,24 @@ async def test_wait_without_a_change_ends_empty(store: Open) -> None:
     assert page.changes == ()
 
 
+async def test_added_turns_wait_for_company_that_a_fact_ends(home: Home) -> None:
+    async with opened(home) as store, asyncio.timeout(5), asyncio.TaskGroup() as group:
+        waiting = group.create_task(store.client.changes(await epoch(store), 0, wait_s=30, gather_s=30))
+        await append(store, "t1")
+        await append(store, "t2")
+        await store.write("one", "user/a")
+
+    assert [(change.id, change.first) for change in waiting.result().changes] == [("s1", 2), ("user/a", None)]
+
+
+async def test_added_turns_are_told_when_no_company_comes(home: Home) -> None:
+    async with opened(home) as store, asyncio.timeout(5):
+        await append(store)
+        page = await store.client.changes(await epoch(store), 0, wait_s=30, gather_s=0.01)
+
+    assert [change.id for change in page.changes] == ["s1"]
+
+
 async def test_reader_of_another_epoch_is_told_so_at_once(store: Open) -> None:
     await store.write("one")
 

@@ -14,7 +14,7 @@ from bead.home import Home
 from bead.turns import Role
 from bead.wire.health import Health
 from bead.wire.index import PinnedRequest
-from bead.wire.store import AppendTurn, Mark, WriteFact
+from bead.wire.store import AppendTurn, Mark, SessionView, WriteFact
 from bead_index import follow
 from bead_index.database import IndexFile
 from tests.fakes.store import FakeStore, fact_path
@@ -132,6 +132,34 @@ async def test_a_redacted_turn_leaves_answers_and_file(index: IndexClient, store
     assert await ids(index, "weather") == ["raw/2026/11/05/s1.md#turn-1"]
 
 
+async def test_a_new_turn_does_not_fetch_the_turns_before_it(index: IndexClient, store: FakeStore) -> None:
+    fetched: list[int] = []
+    read = store.session
+
+    def counted(session: str, after: int = 0) -> SessionView:
+        view = read(session, after)
+        fetched.append(len(view.turns))
+        return view
+
+    store.session = counted  # type: ignore[method-assign]
+    for number in range(1, 4):
+        assert await index.applied(await say(store, "s1", f"t{number}", f"heron number {number}"))
+
+    assert fetched == [1, 1, 1]
+    assert await ids(index, "heron") == [f"raw/2026/11/05/s1.md#turn-{number}" for number in (1, 2, 3)]
+
+
+async def test_turns_that_come_together_with_a_redaction_are_all_right(index: IndexClient, store: FakeStore) -> None:
+    for number in range(1, 4):
+        assert await index.applied(await say(store, "s1", f"t{number}", f"heron number {number}"))
+
+    await store.redact_turn("s1", 1)
+    await say(store, "s1", "t4", "heron number 4")
+    assert await index.applied(store.seq)
+
+    assert await ids(index, "heron") == [f"raw/2026/11/05/s1.md#turn-{number}" for number in (2, 3, 4)]
+
+
 async def test_after_a_restart_only_the_difference_is_fetched(start_index: StartIndex, store: FakeStore) -> None:
     for name in ("heron", "stork", "ibis"):
         await write(store, f"user/{name}", f"The {name} is a bird.")
@@ -178,6 +206,7 @@ async def test_things_that_the_feed_brought_are_not_fetched_again_after_a_quiet_
     start_index: StartIndex, store: FakeStore, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(follow, "POLL_S", 0.05)
+    monkeypatch.setattr(follow, "QUIET_S", 0.05)
     async with start_index() as index:
         assert await index.applied(store.seq)
         assert await index.applied(await write(store, "user/heron", "The heron is a bird."))
