@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from bead_index.gate.model import chance
 
-RIDGE = 1.0
+RIDGE = 2.0
 """Pull of each weight towards 0 for every thousand rows, so that models of few and of many projects are alike timid and
 one's threshold serves the other; 0.3 to 3 give the same order of facts."""
 _STEPS = 25

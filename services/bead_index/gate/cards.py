@@ -1,7 +1,7 @@
 """Trigger cards by rule: what a fact's own words say about when it matters.
 
-Deterministic and pure. Only literals: sentences (`say`) need understanding and come from whoever writes the fact or
-from the dream job. The rules (D7):
+Deterministic and pure. Literals come from the fact's own words; sentences only by subject (`topics`), for better ones
+need understanding and come from whoever writes the fact or from the dream job. The rules (D7):
 
 * "X, not Y", "X instead of Y", "never Y", "do not Y", "Y is banned", "plain `Y`": Y calls for the fact (`do`), X shows
   that the agent already follows it (`unless`);
@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 
 from bead.facts import TriggerCard
 from bead_index.evidence import GENERIC
+from bead_index.gate.topics import sayings
 from bead_index.gate.words import FILLER, SYNONYMS
 from bead_index.terms import STOP_WORDS, stem
 
@@ -69,6 +70,10 @@ _NEVER = re.compile(
     rf"(?P<bad>[^,;]{{2,40}}?){_CLAUSE_END}",
     re.IGNORECASE,
 )
+# "no X" and "without a X" speak of things; "never X" and "without X" of a name.
+_LOOSE = re.compile(r"no\s|\w+(?:\s\w+)?\s(?:a|an|the)\s", re.IGNORECASE)
+# A folder that every project has says nothing.
+_EVERYWHERE = frozenset({"src/", "lib/", "app/", "test/", "tests/", "scripts/", "docs/", "cmd/", "pkg/", "packages/"})
 _PLAIN_COMMAND = re.compile(rf"\b(?:plain|bare|raw) (?:`(?P<ticks>[^`]+)`|(?P<tool>{_TOOLS})\b)", re.IGNORECASE)
 _USE = re.compile(
     r"(?:\A|[,;:] |\b(?:and|always|then|or|must|just|should|first|iterating|`) )"
@@ -95,7 +100,9 @@ def rule_card(body: str) -> TriggerCard:
     do += [head for literal in good if (head := _OPTIONS.sub("", literal)) != literal]
     options = [match[1] for literal in good if (match := _OPTIONS.search(literal)) and len(match[1]) > MIN_CHARACTERS]
     see = [match[0] for match in _ERROR.finditer(body)] + _FAILS_WITH.findall(body)
-    return TriggerCard(do=_few(do), see=_few(see), unless=_few([*good, *options]) if do != good else ())
+    return TriggerCard(
+        say=sayings(body), do=_few(do), see=_few(see), unless=_few([*good, *options]) if do != good else ()
+    )
 
 
 def with_rules(card: TriggerCard, body: str) -> TriggerCard:
@@ -109,7 +116,7 @@ def _forbidden(sentence: str) -> Iterator[str]:
     for match in _NOT.finditer(sentence):
         yield from _first_piece(match["bad"], is_lone_allowed=True)
     for match in _NEVER.finditer(sentence):
-        yield from _first_piece(match["bad"], is_lone_allowed=match["denial"].casefold() != "no")
+        yield from _first_piece(match["bad"], is_lone_allowed=not _LOOSE.match(match[0]))
 
 
 def _prescribed(sentence: str) -> Iterator[str]:
@@ -144,8 +151,8 @@ def _named(text: str) -> Iterator[str]:
     rest = _BACKTICKS.sub(" ", text)
     yield from (piece for piece in _QUOTED.findall(rest) if re.search(r"[^\w ,.']|_|\d", piece))
     for pattern in (_COMMAND, _PATH, _FILE, _FLAG, _CODE_NAME, _NUMBER):
-        for match in pattern.finditer(rest):
-            yield match[0].strip(".,;:")
+        pieces = (match[0].strip(".,;:") for match in pattern.finditer(rest))
+        yield from (piece for piece in pieces if piece not in _EVERYWHERE)
 
 
 def _few(literals: Iterable[str]) -> tuple[str, ...]:

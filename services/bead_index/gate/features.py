@@ -16,7 +16,7 @@ from bead_index.gate.turn import Said, Session, Step
 
 FOR = (
     "say_person", "mass_person", "say_agent", "mass_agent", "say_joint", "bag_person", "bag_agent",
-    "body_person", "body_agent", "bare_person", "bare_agent", "bare_bag",
+    "body_person", "body_agent",
     "do", "do_more", "do_edit", "do_words", "see_failure", "see_output", "see_words", "lead",
 )  # fmt: skip
 """Signs that a fact is needed; `reasons` has them in words."""
@@ -37,10 +37,10 @@ JOINT_MISSING = 0.1
 """How much of what only request and announcement say counts against a match: together they say more than a phrase."""
 
 _POINTS: Mapping[str, float] = {
-    "say_person": 0.8, "say_agent": 0.4, "body_person": 0.3, "body_agent": 0.1, "bare_person": 0.6, "bare_agent": 0.3,
+    "say_person": 0.8, "say_agent": 0.4, "body_person": 0.3, "body_agent": 0.1,
     "do": 0.6, "do_edit": 0.7, "do_words": 0.5, "see_failure": 0.7, "see_output": 0.3, "see_words": 0.5,
 }  # fmt: skip
-_OF_ACTION = ("do", "do_more", "do_edit", "say_agent", "mass_agent", "bag_agent", "bare_agent")
+_OF_ACTION = ("do", "do_more", "do_edit", "say_agent", "mass_agent", "bag_agent")
 
 
 class Sign(NamedTuple):
@@ -191,13 +191,10 @@ def _sentences(heard: _Heard, weights: Weights, candidate: Candidate) -> None:
     entry = candidate.entry
     for who, sentences, whole in heard.said:
         met = max((meet(entry.says, sentence, weights) for sentence in sentences), default=NO_MEETING)
-        candidate.note(f"bare_{who}" if entry.is_bare else f"say_{who}", met.score, met.phrase)
-        if not entry.is_bare:
-            candidate.note(f"mass_{who}", met.mass / (met.mass + 1))
-        if not entry.is_bare or who == "person":
-            covered = weights.of(whole.concepts & entry.vocabulary) / (whole.mass + FEW_WORDS)
-            candidate.note("bare_bag" if entry.is_bare else f"bag_{who}", covered)
-    if heard.joint and not entry.is_bare:
+        candidate.note(f"say_{who}", met.score, met.phrase)
+        candidate.note(f"mass_{who}", met.mass / (met.mass + 1))
+        candidate.note(f"bag_{who}", weights.of(whole.concepts & entry.vocabulary) / (whole.mass + FEW_WORDS))
+    if heard.joint:
         met = meet(entry.says, heard.joint, weights, JOINT_MISSING)
         candidate.note("say_joint", met.score, met.phrase)
     for who, sentences in heard.mentioned:

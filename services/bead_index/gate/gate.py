@@ -12,9 +12,9 @@ from bead.recall import Cue
 from bead_index.gate import reasons
 from bead_index.gate.features import Candidate, View, candidates
 from bead_index.gate.index import ScopeCards, Subject
-from bead_index.gate.model import Models, chance, log_odds
+from bead_index.gate.model import Model, chance
 from bead_index.gate.turn import Session, read_step
-from bead_index.gate.weights import MODELS
+from bead_index.gate.weights import MODEL
 
 MODE = "lighter: words, synonyms and literals; no embedding model"
 """What the gate works with, for health answers and traces."""
@@ -30,7 +30,7 @@ class Decision:
 
     subject: Subject
     chance: float
-    """0 to 1, as the model has it; facts with and without sentences in their cards have thresholds of their own."""
+    """0 to 1, as the model has it; facts with and without a written card have thresholds of their own."""
     surplus: float
     """Log odds above the threshold: what decisions are ordered by. Negative: not needed."""
     reason: str
@@ -51,8 +51,8 @@ class TriggerGate:
     `offsets` holds what use has taught about single facts: log odds by uid, added to what the model says.
     """
 
-    def __init__(self, models: Models = MODELS, offsets: Mapping[str, float] | None = None) -> None:
-        self._models = models
+    def __init__(self, model: Model = MODEL, offsets: Mapping[str, float] | None = None) -> None:
+        self._model = model
         self._offsets = offsets or {}
         self._scopes: dict[tuple[str, str], ScopeCards] = {}
         self._views: dict[tuple[str, tuple[str, ...]], View] = {}
@@ -78,15 +78,14 @@ class TriggerGate:
         return sorted(map(self._decide, found), key=lambda decision: (-decision.surplus, decision.subject.uid))
 
     def _decide(self, candidate: Candidate) -> Decision:
-        model = self._models.of(candidate)
-        logit = model.logit(candidate) + self._offsets.get(candidate.subject.uid, 0.0)
-        surplus = logit - log_odds(model.threshold)
+        offset = self._offsets.get(candidate.subject.uid, 0.0)
+        surplus = self._model.surplus(candidate) + offset
         return Decision(
             subject=candidate.subject,
-            chance=chance(logit),
+            chance=chance(self._model.logit(candidate) + offset),
             surplus=surplus,
-            reason=reasons.reason(candidate, model, surplus >= 0),
-            terms=reasons.terms(candidate, model),
+            reason=reasons.reason(candidate, self._model, surplus >= 0),
+            terms=reasons.terms(candidate, self._model),
         )
 
     def _view(self, owner: str, scopes: tuple[str, ...]) -> View:

@@ -44,7 +44,7 @@ class Entry:
     says: tuple[Phrase, ...]
     bodies: tuple[Phrase, ...]
     is_bare: bool
-    """Whether its card has no sentences; parts of its own stand in as `says`."""
+    """Whether nobody has written sentences for it; those by rule and parts of its own stand in as `says`."""
     vocabulary: frozenset[str]
     do: tuple[str, ...]
     see: tuple[str, ...]
@@ -74,7 +74,7 @@ class ScopeCards:
         """Take `subject` in place of what is known under its uid."""
         self.drop(subject.uid)
         card = with_rules(subject.card, subject.body) if self._rules else subject.card
-        entry = self.entries[subject.uid] = _entry(replace(subject, card=card))
+        entry = self.entries[subject.uid] = _entry(replace(subject, card=card), is_bare=not subject.card.say)
         self.vocabulary.put(subject.uid, entry.vocabulary)
         for index, literals in ((self.do, entry.do), (self.see, entry.see)):
             for literal in literals:
@@ -91,15 +91,15 @@ class ScopeCards:
                 index.discard(literal, uid)
 
 
-def _entry(subject: Subject) -> Entry:
+def _entry(subject: Subject, is_bare: bool) -> Entry:
     says = _phrases(subject.card.say)
     name = subject.key.rsplit("/", 1)[-1].replace("-", " ")
     bodies = _phrases((name, *sentences(subject.body)))
     return Entry(
         subject=subject,
-        says=says or (*bodies, *_clauses(subject.body)),
+        says=(*says, *bodies, *_clauses(subject.body)) if is_bare else says,
         bodies=bodies,
-        is_bare=not says,
+        is_bare=is_bare,
         vocabulary=frozenset().union(*(phrase.concepts for phrase in (*says, *bodies))),
         do=tuple(usable(subject.card.do)),
         see=tuple(usable(subject.card.see)),

@@ -35,7 +35,6 @@ slow slowly sluggish latency performance lag
 fast faster quick speed
 server backend
 client frontend browser ui interface
-request pr pull
 authenticate auth login signin credential credentials password authentication
 permission access denied forbidden unauthorized unauthorised
 secret token apikey
@@ -86,7 +85,7 @@ index reindex
 sort order
 filter filters
 list listing
-download fetch pull
+download fetch
 upload push
 import imports imported
 export exports exported

@@ -4,6 +4,8 @@ Pure. Tools of every harness are told by the shape of their input and output, no
 """
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import Enum, auto
 
 from bead_index.gate.words import plain_letters, sentences
@@ -17,8 +19,24 @@ class Kind(Enum):
     ACT = auto()
 
 
+@dataclass(frozen=True, slots=True)
+class ToolInput:
+    """One tool call as far as its input tells."""
+
+    kind: Kind
+    text: str
+    """What it does: without the announcement, without options of the tool, of a patch without what it removes."""
+    announcement: str
+    """What the agent says that it does, where the tool has a field for that; else empty."""
+
+
+# The field in which agents describe a command: a short sentence behind it.
+_DESCRIPTION = re.compile(r"[A-Z][a-z]+ [A-Za-z][\w ,.'()/-]{2,100}")
+_OPTION = re.compile(r"\d+|true|false", re.IGNORECASE)
+_SHELLS = frozenset({"bash", "sh", "zsh", "/bin/bash", "/bin/sh", "-c", "-lc"})
+_WRITES = re.compile(r"<<-?\s*['\"]?\w+|\bsed -i\b|\btee \S")
 _READS = re.compile(
-    r"\s*(?:sudo )?(?:ls|cat|head|tail|less|grep|rg|ag|find|fd|wc|tree|stat|file|which|pwd|du|df|sed -n|bat"
+    r"\s*(?:sudo )?(?:cd|ls|cat|head|tail|less|grep|rg|ag|find|fd|wc|tree|stat|file|which|pwd|du|df|sed -n|bat"
     r"|git (?:log|status|diff|show|blame|branch|remote)|docker (?:ps|images|(?:compose )?(?:logs|ps))"
     r"|kubectl (?:get|describe|logs))\b"
 )
@@ -59,12 +77,23 @@ _LOOKS = re.compile(
 )
 
 
-def kind_of(tool_input: str, output_is_listing: bool) -> Kind:
-    """What a tool call with this input does; `output_is_listing` as `is_listing` says of the step's output."""
-    if _only_looks(tool_input, output_is_listing):
-        return Kind.LOOK
-    first, _, rest = tool_input.strip().partition("\n")
-    return Kind.EDIT if rest.strip() and _PLACE.fullmatch(first.strip()) else Kind.ACT
+def read_input(tool_input: str, output_is_listing: bool) -> ToolInput:
+    """One tool call's input, values one a line; `output_is_listing` as `is_listing` says of its output."""
+    lines = [line for line in tool_input.splitlines() if line.strip()]
+    while lines and lines[0].strip() in _SHELLS:
+        lines.pop(0)
+    announcement = ""
+    if len(lines) > 1 and _DESCRIPTION.fullmatch(lines[-1].strip()):
+        announcement = lines.pop().strip()
+    while len(lines) > 1 and _OPTION.fullmatch(lines[-1].strip()):
+        lines.pop()
+    if _is_patch(lines):
+        return ToolInput(Kind.EDIT, "\n".join(line for line in lines if not line.startswith("-")), announcement)
+    text = "\n".join(lines)
+    if _only_looks(lines, output_is_listing):
+        return ToolInput(Kind.LOOK, text, announcement)
+    is_edit = (len(lines) > 1 and bool(_PLACE.fullmatch(lines[0].strip()))) or bool(_WRITES.search(text))
+    return ToolInput(Kind.EDIT if is_edit else Kind.ACT, text, announcement)
 
 
 def is_listing(output: str) -> bool:
@@ -96,14 +125,18 @@ def intent(sentence: str) -> tuple[bool, bool]:
     return bool(_PLANS.search(text)) and not looks, looks
 
 
-def _only_looks(tool_input: str, output_is_listing: bool) -> bool:
-    lines = [line.strip() for line in tool_input.splitlines() if line.strip()]
-    is_place = [bool(_PLACE.fullmatch(line)) for line in lines]
+def _only_looks(lines: Sequence[str], output_is_listing: bool) -> bool:
+    is_place = [bool(_PLACE.fullmatch(line.strip())) for line in lines]
     if all(is_place):
         return True
-    if all(_READS.match(command) for command in _NEXT_COMMAND.split(tool_input) if command.strip()):
+    commands = [command for line in lines for command in _NEXT_COMMAND.split(line) if command.strip()]
+    if all(_READS.match(command) for command in commands):
         return True
     return output_is_listing and len(lines) <= _PATTERN_LINES and any(is_place)
+
+
+def _is_patch(lines: Sequence[str]) -> bool:
+    return any(line.startswith(("*** Begin Patch", "diff --git ", "+++ ")) for line in lines)
 
 
 def _plain(text: str) -> str:

@@ -96,7 +96,9 @@ def read_step(cues: Iterable[Cue]) -> Step:
     kinds: dict[steps.Kind, list[str]] = {kind: [] for kind in steps.Kind}
     for text, is_listing in zip_longest(texts[CueSource.TOOL_INPUT], listings, fillvalue=None):
         if text is not None:
-            kinds[steps.kind_of(text, bool(is_listing))].append(text)
+            read = steps.read_input(text, bool(is_listing))
+            kinds[read.kind].append(read.text)
+            agent += f"\n{read.announcement}"
     outputs = zip(texts[CueSource.TOOL_OUTPUT], listings, strict=True)
     return Step(
         person=_said(person),

@@ -52,8 +52,8 @@ def test_signatures_of_errors_are_looked_for_in_output(body: str, signature: str
     assert signature in rule_card(body).see
 
 
-@pytest.mark.parametrize("body", ["Ada prefers short answers.", "Reviews take a day or two.", ""])
-def test_a_fact_that_names_nothing_literal_gets_no_card(body: str) -> None:
+@pytest.mark.parametrize("body", ["Ada likes tea.", "Lunch is at noon.", ""])
+def test_a_fact_about_nothing_that_the_rules_know_gets_no_card(body: str) -> None:
     assert not rule_card(body)
 
 
@@ -70,3 +70,9 @@ def test_the_same_words_give_the_same_card_and_a_bounded_one() -> None:
 def test_a_written_card_is_left_as_it_is() -> None:
     written = TriggerCard(say=("When do we ship?",))
     assert with_rules(written, "Run `just ci`, not `cargo test`.") == written
+
+
+def test_a_fact_about_a_known_subject_gets_sentences_of_that_subject_only() -> None:
+    says = rule_card("Database migrations are written by hand.").say
+    assert any("migration" in saying for saying in says)
+    assert not any("chart" in saying for saying in says)

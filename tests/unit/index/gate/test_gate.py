@@ -7,7 +7,7 @@ from bead.recall import Cue, CueSource
 from bead_index.gate.features import AGAINST, FOR, Candidate, Sign
 from bead_index.gate.gate import MAX_CANDIDATES, MAX_SESSIONS, Decision, TriggerGate
 from bead_index.gate.index import ScopeCards, Subject
-from bead_index.gate.weights import MODELS
+from bead_index.gate.weights import MODEL
 
 OWNER, SCOPE = "ada", "project/loom"
 
@@ -94,7 +94,7 @@ def test_a_request_in_the_words_of_the_card_is_met_and_small_talk_is_not() -> No
 def test_looking_at_a_place_is_no_occasion_for_what_holds_when_it_is_changed() -> None:
     made = gate()
     looking = ask(made, act("Let me see the file.", "crates/ledger/src/lib.rs", "     1\tuse std::io;"))
-    editing = ask(made, act("Here is the change.", "crates/ledger/src/lib.rs\nfn a() {}\nfn b() {}", "updated"))
+    editing = ask(made, act("I'll clean this up.", "crates/ledger/src/lib.rs\nfn a() {}\nfn b() {}", "updated"))
     assert "freeze" not in looking or not looking["freeze"].passes
     assert editing["freeze"].passes
 
@@ -154,15 +154,13 @@ def test_more_evidence_never_lowers_a_chance() -> None:
     """Weights are never negative, so each sign pulls one way: what makes decisions explainable."""
     chance = random.Random(3)
     entry = ScopeCards([TESTS]).entries["tests"]
-    for model in (MODELS.carded, MODELS.bare):
-        assert all(weight >= 0 for weight in model.weights.values())
-        for _ in range(100):
-            signs = {name: Sign(chance.random()) for name in (*FOR, *AGAINST)}
-            base = model.logit(Candidate(entry, signs))
-            name = chance.choice((*FOR, *AGAINST))
-            more = {**signs, name: Sign(1.0)}
-            moved = model.logit(Candidate(entry, more)) - base
-            assert moved <= 0 if name in AGAINST else moved >= 0
+    assert all(weight >= 0 for weight in MODEL.weights.values())
+    for _ in range(100):
+        signs = {name: Sign(chance.random()) for name in (*FOR, *AGAINST)}
+        name = chance.choice((*FOR, *AGAINST))
+        more = {**signs, name: Sign(1.0)}
+        moved = MODEL.logit(Candidate(entry, more)) - MODEL.logit(Candidate(entry, signs))
+        assert moved <= 0 if name in AGAINST else moved >= 0
 
 
 def test_everything_that_grows_has_a_bound() -> None:
