@@ -5,7 +5,7 @@ Disposable: the store has the truth and a lost copy is loaded again. Making deci
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from bead.conversations import Block, BlockKind, Conversation
 from bead_proxy.protocol import Insertion, ModelRequest
@@ -24,7 +24,7 @@ class Copy:
         self.found: tuple[Block, ...] = ()
         """Blocks as the store gave them, perhaps out of another conversation that this one goes on from. The next
         commit makes them this one's own, so that a forget that takes them raises this generation too."""
-        self._blocks: dict[tuple[BlockKind, str], Block] = {}
+        self._blocks: dict[BlockKind, dict[str, Block]] = {kind: {} for kind in BlockKind}
         self._known: set[str] = set()
 
     def covers(self, positions: Sequence[str]) -> bool:
@@ -35,37 +35,35 @@ class Copy:
         """Believe the store's answer about `positions`."""
         if found.generation != self.generation or found.id != self.id:
             # A forget may have taken a block anywhere, also on a branch that this request does not show.
-            self._blocks.clear()
+            for there in self._blocks.values():
+                there.clear()
             self._known.clear()
         else:
-            for position in positions:
-                for kind in BlockKind:
-                    self._blocks.pop((kind, position), None)
+            for there in self._blocks.values():
+                for position in there.keys() & positions:
+                    del there[position]
         self.id, self.generation = found.id, found.generation
         self.found = found.blocks
         self._known.update(positions)
-        self._blocks.update({(block.kind, block.position): block for block in found.blocks})
+        for block in found.blocks:
+            self._blocks[block.kind][block.position] = block
 
     def keep(self, blocks: Sequence[Block], generation: int) -> None:
         """Add what was committed."""
         self.generation, self.found = generation, ()
         for block in blocks:
             self._known.add(block.position)
-            self._blocks[block.kind, block.position] = block
+            self._blocks[block.kind][block.position] = block
 
     def decided(self, kind: BlockKind, position: str) -> bool:
         """Whether a decision was made there, be it for nothing."""
-        return (kind, position) in self._blocks
+        return position in self._blocks[kind]
 
-    def blocks(self, positions: Sequence[str]) -> Iterator[Block]:
+    def blocks(self, positions: Sequence[str]) -> tuple[Block, ...]:
         """The blocks that a request with these positions carries, in order."""
-        pinned = self._blocks.get((BlockKind.PINNED, positions[0]))
-        if pinned and pinned.text:
-            yield pinned
-        for position in positions:
-            block = self._blocks.get((BlockKind.RECALL, position))
-            if block and block.text:
-                yield block
+        pinned, recalled = self._blocks[BlockKind.PINNED].get(positions[0]), self._blocks[BlockKind.RECALL]
+        found = (pinned, *(recalled[position] for position in positions if position in recalled))
+        return tuple(block for block in found if block and block.text)
 
 
 class Copies:
@@ -95,10 +93,10 @@ class Copies:
 
 def insertions(request: ModelRequest, positions: Sequence[str], blocks: Sequence[Block]) -> list[Insertion]:
     """Where the bytes of `blocks` go in the body of `request`."""
-    anchors = {position: user.anchor for position, user in zip(positions, request.users, strict=True)}
+    users = dict(zip(positions, request.users, strict=True))
     found: list[Insertion] = []
     for block in blocks:
-        anchor = request.system if block.kind is BlockKind.PINNED else anchors[block.position]
+        anchor = request.system if block.kind is BlockKind.PINNED else users[block.position].anchor
         if anchor is not None:
             found += anchor.insertions(block.text)
     return found

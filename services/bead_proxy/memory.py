@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from bead.clients.index import IndexClient
 from bead.clients.store import StoreClient
-from bead.conversations import Block, roll
+from bead.conversations import Block
 from bead.errors import BeadError, StaleConversation
 from bead.settings import ProxySettings
 from bead.turns import Role
@@ -30,11 +30,11 @@ from bead_proxy.failures import log_failure
 from bead_proxy.metrics import Metrics
 from bead_proxy.patience import NotLoaded, Patience
 from bead_proxy.protocol import ModelRequest, Reply, Unreadable, splice
+from bead_proxy.recent import Chain, ReadOn, Recent
 
 _THREAD_CHARACTERS = 16
 
 T = TypeVar("T")
-Read = Callable[[bytes], ModelRequest]
 Explain = Callable[[Place, Chosen], None]
 
 
@@ -65,7 +65,7 @@ class Memory:
         capture: Capture,
         metrics: Metrics,
         explain: Explain | None = None,
-        read: Read = anthropic.read,
+        read_on: ReadOn = anthropic.read_on,
     ) -> None:
         """`explain` is told every decision that was kept, for a trace."""
         self._settings = settings
@@ -75,7 +75,7 @@ class Memory:
         self._capture = capture
         self._metrics = metrics
         self._explain = explain
-        self._read = read
+        self._recent = Recent(owner, read_on)
         self._copies = Copies()
         self._store_patience = Patience("the store")
         self._chooser = Chooser(settings, owner, index)
@@ -100,12 +100,12 @@ class Memory:
         return Prepared(body)
 
     async def _prepare(self, body: bytes, caller: Caller) -> Prepared:
-        request = self._read(body)
+        request, chain = self._recent.read(body, caller.session)
         if not request.users:
             return Prepared(body)
         now = asyncio.get_running_loop().time()
         deadline = now + self._settings.memory_timeout_ms / 1_000
-        where = _Where(self._owner, self._directories, request, caller)
+        where = _Where(self._directories, request, chain, caller)
         captured = self._capture_person(request, caller, where)
         if self._settings.inject != "off":
             body = await self._inject(body, request, where, deadline)
@@ -132,7 +132,7 @@ class Memory:
                 await self._bring_up_to_date(copy, request, place, deadline)
         except NotLoaded as error:
             self._metrics.trouble(str(error))
-        return tuple(copy.blocks(place.positions))
+        return copy.blocks(place.positions)
 
     async def _bring_up_to_date(self, copy: Copy, request: ModelRequest, place: Place, deadline: float) -> None:
         is_fresh = not copy.covers(place.positions)
@@ -141,7 +141,7 @@ class Memory:
         chosen = await self._choose_or_not(copy, request, place, deadline)
         if chosen.blocks:
             await self._commit(copy, request, place, chosen, deadline)
-        elif not is_fresh and any(copy.blocks(place.positions)):
+        elif not is_fresh and copy.blocks(place.positions):
             # Nothing to commit, so the store had no chance to say that something was forgotten: ask.
             await self._load(copy, place, deadline)
 
@@ -253,12 +253,11 @@ class Memory:
 class _Where:
     """The place of one request, found once; finding it may need the store."""
 
-    def __init__(self, owner: str, directories: Directories, request: ModelRequest, caller: Caller) -> None:
-        self._owner = owner
+    def __init__(self, directories: Directories, request: ModelRequest, chain: Chain, caller: Caller) -> None:
         self._directories = directories
         self._named, self._directory = caller.project, request.directory
         self._session = caller.session or (session_name(request.session) if request.session else None)
-        self._parts: tuple[tuple[str, ...], ...] = tuple(user.parts for user in request.users)
+        self._chain: Chain | None = chain
         self._place: Place | None = None
 
     @property
@@ -282,11 +281,12 @@ class _Where:
             # Two may wait for the same look-up: the request, and the turn that is captured of it.
             if self._place is None:
                 self._place = self._in(project)
-                self._parts = ()
+                self._chain = None  # an answer can take minutes
         return self._place
 
     def _in(self, project: Project | None) -> Place:
-        positions = tuple(roll(self._owner, project.name if project else "", self._parts))
+        assert self._chain is not None, "there is a chain until there is a place"
+        positions = self._chain.positions(project.name if project else "")
         return Place(self._session or session_name(f"thread-{positions[0]}"), project, positions)
 
 

@@ -8,11 +8,13 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
 from bead.recall import Cue
+
+EarlierT = TypeVar("EarlierT")
 
 
 class Unreadable(ValueError):
@@ -111,6 +113,17 @@ class ModelRequest:
 
     def __repr__(self) -> str:
         return f"ModelRequest(model={self.model!r}, users={len(self.users)}, side={self.side!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading(Generic[EarlierT]):
+    """What a body asks, and what makes the next one of its conversation quick to read."""
+
+    request: ModelRequest
+    kept: int
+    """How many of the request's first user messages are those of the earlier reading, the very same objects."""
+    earlier: EarlierT | None
+    """For the next reading; None where that would have to begin anew anyway. Holds the body."""
 
 
 class Usage(NamedTuple):

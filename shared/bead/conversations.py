@@ -42,12 +42,13 @@ class Conversation(msgspec.Struct, frozen=True):
     blocks: tuple[Block, ...] = ()
 
 
-def roll(owner: str, project: str, messages: Iterable[Iterable[str]]) -> Iterator[str]:
+def roll(owner: str, project: str, messages: Iterable[Iterable[str]], *, after: str | None = None) -> Iterator[str]:
     """The position after each message; a message is its normalised human texts and tool-use ids, in order.
 
+    `after` is the position of the message before them, in the same project; None where they are the first.
     FROZEN: stored blocks are found by these values. Parts are length-prefixed, so no two lists share a position.
     """
-    state = _digest(b"bead position 1", owner, project)
+    state = _digest(b"bead position 1", owner, project) if after is None else bytes.fromhex(after)
     for parts in messages:
         state = _digest(state, *parts)
         yield state.hex()

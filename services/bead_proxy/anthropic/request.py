@@ -8,7 +8,6 @@ of the conversation before is not read again (`source`).
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
@@ -20,7 +19,7 @@ from bead_proxy import human
 from bead_proxy.anthropic import directory, newest, side, wire
 from bead_proxy.anthropic import source as sources
 from bead_proxy.anthropic.source import FIRST_USER_MESSAGES, Earlier, Source
-from bead_proxy.protocol import Anchor, ModelRequest, Shape, Unreadable, UserMessage
+from bead_proxy.protocol import Anchor, ModelRequest, Reading, Shape, Unreadable, UserMessage
 
 _SYSTEM_MESSAGES = 64
 """How many messages of role `system` may name it."""
@@ -29,23 +28,12 @@ _SESSION_IN_USER_ID = re.compile(r"_session_([0-9A-Za-z-]{8,64})\Z")
 _LONGEST_SESSION = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What a body asks, and what makes the next one of its conversation quick to read."""
-
-    request: ModelRequest
-    kept: int
-    """How many of the request's first user messages are those of the earlier reading, the very same objects."""
-    earlier: Earlier | None
-    """For the next `read_on`; None where that would have to begin anew anyway. Holds the body."""
-
-
 def read(body: bytes) -> ModelRequest:
     """What `body` asks of the model. Raises Unreadable for everything that must be forwarded byte for byte."""
     return _Reader(sources.whole(body)).request()
 
 
-def read_on(body: bytes, earlier: Earlier | None) -> Reading:
+def read_on(body: bytes, earlier: Earlier | None) -> Reading[Earlier]:
     """As `read`, in less time where `body` begins like one that was read before. Raises Unreadable."""
     if earlier is not None:
         # Whatever is wrong with the rest of a body, a reading of the whole says it.

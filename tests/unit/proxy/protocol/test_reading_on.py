@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from bead_proxy import anthropic
-from bead_proxy.protocol import Unreadable
+from bead_proxy.protocol import Reading, Unreadable
 from tests.unit.proxy.protocol.bodies import Message, assistant, body, text, tool_result, tool_use, user
 
 _MARKER = {"type": "ephemeral"}
@@ -24,7 +24,7 @@ def _newest(words: str) -> Message:
     return user([text(words, cache_control=_MARKER)])
 
 
-def _read_on(first: bytes, second: bytes) -> anthropic.Reading:
+def _read_on(first: bytes, second: bytes) -> Reading[anthropic.Earlier]:
     """`second` after `first`; it must read as it does alone."""
     reading = anthropic.read_on(second, anthropic.read_on(first, None).earlier)
     assert reading.request == anthropic.read(second)
