@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import structlog
 from pydantic import ValidationError
@@ -34,6 +34,8 @@ QUIET_S = 300.0
 """Time without a change after which the whole manifest may be asked for; with many facts that takes a moment."""
 _PIECE_S = 0.001
 """Longest stretch of work on the event loop, which also answers model requests."""
+BATCH_CHARACTERS = 1_000_000
+"""Text of turns that is held in memory before it is written."""
 _FEW = 20
 _FIRST_PAUSE_S = 0.05
 _LONGEST_PAUSE_S = 5.0
@@ -42,18 +44,34 @@ T = TypeVar("T")
 log = structlog.get_logger()
 
 
+class Turns(NamedTuple):
+    """Every turn that `session` has after the ordinal `after`."""
+
+    session: str
+    after: int
+    turns: tuple[TurnView, ...]
+    hash: str | None
+
+    def __repr__(self) -> str:
+        return f"Turns({len(self.turns)} after {self.after})"
+
+
 @dataclass
 class Batch:
     """What one transaction changes; a hash is None where the manifest has not told it."""
 
     facts: list[tuple[FactVersion, str | None]] = field(default_factory=list)
-    sessions: list[tuple[str, int, tuple[TurnView, ...], str | None]] = field(default_factory=list)
-    """Session, an ordinal, every turn that it has after that one, hash."""
+    sessions: list[Turns] = field(default_factory=list)
     gone_facts: list[str] = field(default_factory=list)
     gone_sessions: list[str] = field(default_factory=list)
 
     def __repr__(self) -> str:
         return f"Batch(facts={len(self.facts)}, sessions={len(self.sessions)})"
+
+    @property
+    def characters(self) -> int:
+        """Length of its turns' texts."""
+        return sum(len(turn.text) for each in self.sessions for turn in each.turns)
 
     def write(self, index: IndexFile, position: Position | None = None) -> None:
         """Apply it in one transaction, with the position it leads to."""
@@ -62,7 +80,7 @@ class Batch:
             went += [index.drop_session(session) for session in self.gone_sessions]
             for fact, hash in self.facts:
                 index.put_fact(fact, hash)
-            went += [index.put_session(session, turns, hash, after) for session, after, turns, hash in self.sessions]
+            went += [index.put_session(each.session, each.turns, each.hash, each.after) for each in self.sessions]
             if any(went):
                 index.demand_purge()
             if position:
@@ -224,7 +242,7 @@ class Follower:
         if view is None:
             batch.gone_sessions.append(session)
         else:
-            batch.sessions.append((session, after, view.turns, hash))
+            batch.sessions.append(Turns(session, after, view.turns, hash))
 
     async def _change_table(self, batch: Batch) -> None:
         table, until = self._table, time.monotonic() + _PIECE_S
@@ -261,20 +279,21 @@ class Follower:
             return
         after: str | None = None
         while True:
-            page = await self._store.list_facts(after=after)
+            page = await self._store.list_facts(after=after, limit=BATCH)
             found = [(fact, wanted.get(fact.key)) for fact in page.facts if fact.key in wanted]
-            for some in _batches(found):
-                await self._worker.write(Batch(facts=some).write)
+            if found:
+                await self._worker.write(Batch(facts=found).write)
             after = page.next_after
             if after is None:
                 return
 
     async def _take_sessions(self, wanted: dict[str, str]) -> None:
-        for some in _batches(wanted.items()):
-            batch = Batch()
-            for session, hash in some:
-                await self._fetch_session(batch, session, hash)
-            await self._worker.write(batch.write)
+        batch = Batch()
+        for number, (session, hash) in enumerate(wanted.items(), 1):
+            await self._fetch_session(batch, session, hash)
+            if number == len(wanted) or number % BATCH == 0 or batch.characters >= BATCH_CHARACTERS:
+                await self._worker.write(batch.write)
+                batch = Batch()
 
     async def _learn_hashes(self) -> None:
         """In a quiet moment, note what the manifest calls the things that the feed has brought.
