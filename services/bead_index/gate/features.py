@@ -25,6 +25,10 @@ AGAINST = ("asks", "unless_before", "rival")
 
 SHORTLIST = 64
 """Facts that get a closer look, by literals and shared words."""
+LITERAL_PROMISE = 4.0
+"""Words that only one fact has weigh 1; a literal that only one fact has weighs this much for the shortlist."""
+MAX_OWNERS = 32
+"""A literal that more facts have tells none of them apart, and is passed over."""
 MAX_CONCEPTS = 64
 """Most concepts of one speaker that the shortlist is made by; the rarest ones."""
 COMPLYING = 0.3
@@ -119,7 +123,7 @@ def _shortlist(step: Step, view: View) -> list[Candidate]:
                 if uid not in found:
                     found[uid] = Candidate(scope.entries[uid])
                 _note_literal(found[uid], name, kind, literal, strength)
-                promise[uid] += strength
+                promise[uid] += LITERAL_PROMISE * strength
         for concepts in words:
             for concept in concepts:
                 weight = view.weights[concept]
@@ -148,6 +152,8 @@ def _places(step: Step) -> list[tuple[str, str, Searchable]]:
 def _occurrences(index: LiteralIndex, text: Searchable, total: int) -> Iterator[tuple[str, str, float]]:
     for literal, is_whole in index.find(text):
         owners = index.owners(literal)
+        if len(owners) > MAX_OWNERS:
+            continue
         strength = rarity(len(owners), total) * (1 if is_whole else INSIDE_A_WORD)
         for uid in owners:
             yield uid, literal, strength
@@ -219,7 +225,7 @@ def _together(said: Iterable[Said]) -> frozenset[str]:
 
 def _rarest(concepts: frozenset[str], weights: Weights) -> list[str]:
     if len(concepts) <= MAX_CONCEPTS:
-        return list(concepts)
+        return sorted(concepts)
     return heapq.nsmallest(MAX_CONCEPTS, concepts, key=lambda concept: (-weights[concept], concept))
 
 

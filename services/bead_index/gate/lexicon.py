@@ -188,7 +188,7 @@ directory: ordner verzeichnis dossier repertoire carpeta directorio pasta
 document: dokument dokumentation documentation documentacion documentacao
 download: herunterladen telecharger telecharge descargar descarga baixar baixa
 duplicate: doppelt zweimal double doublon duplicado doble dobro duas
-empty: leer leere vide vacio vacia vazio vazia
+empty: leere vide vacio vacia vazio vazia
 encrypt: verschlusselt chiffrer cifrar cifrado
 environment: umgebung environnement entorno ambiente
 error: fehler fehlermeldung fehlgeschlagen erreur erreurs echoue echec
@@ -275,6 +275,56 @@ write: schreibe schreiben schreib ecris ecrire escribe escribir escreve escrever
 wrong: falsch falsche faux fausse mauvais incorrect mal equivocado incorrecto errado errada incorreto
 year: jahr jahre annee annees ano anos
 yesterday: gestern hier ayer ontem
+account: konto compte cuenta conta
+alert: warnung alarm alerte alarme alerta
+api: schnittstelle interfaz
+argument: parametro argumento parametre
+available: verfugbar disponible disponivel
+before: vorher zuvor antes avant
+booking: buchung buchungen reservierung reserva reservas reservation reservations reservacion
+card: karte karten carte tarjeta cartao
+class: klasse klassen classe clase
+cost: kosten couts cout coste costos custo
+currency: wahrung devise moneda divisa moeda
+cut: kurze kurzen couper corta cortar
+decimal: nachkommastellen dezimalstellen decimale decimales decimais
+delay: verzogerung retard retraso atraso
+delivery: lieferung zustellung livraison entrega
+design: entwurf gestaltung conception diseno desenho
+enable: aktiviere aktivieren einschalten active activer activa activar ativa ativar
+find: finde finden trouve trouver encuentra encontrar encontra
+group: gruppe groupe grupo
+help: hilf hilfe aide aider ayuda ayudar ajuda ajudar
+hundred: hundert cent cien cem
+import: importiere importieren importer importa importar
+key: schlussel cle clave llave chave
+line: zeile zeilen ligne lignes linea lineas linha linhas
+load: laden charger charge carga carregar
+member: mitglied mitglieder membre membres miembro miembros membro membros
+missing: fehlt fehlen fehlende manque manquant manquante falta faltan faltando
+move: verschiebe verschieben verschoben deplace deplacer mueve mover
+old: alt alte alten ancien ancienne viejo vieja antiguo velho antiga
+package: paket pakete paquet paquets paquete paquetes pacote pacotes
+plan: vorhaben projet proyecto projeto
+product: produkt produkte produit producto produto
+queue: warteschlange file cola fila
+read: lesen lies lire lis leer ler
+reason: grund raison razon motivo
+replace: ersetze ersetzen ersatz remplace remplacer reemplaza reemplazar substitui substituir
+retry: wiederhole wiederholen erneut reessaie reessayer reintenta reintentar repete
+role: rolle papel
+round: runde runden arrondir arrondi redondea redondear arredonda
+rule: regel regeln regle regles regla reglas regra regras
+seller: handler marchand vendeur vendedor comerciante
+size: grosse taille tamano tamanho
+status: zustand etat estado situacao
+timezone: zeitumstellung zeitzonen fuseau
+twice: zweifach bis
+type: typ typen tipo tipos
+value: wert werte valeur valeurs valores
+see: ansehen anschauen voir ver sehe sieht sehen siehe vedi
+waiting: wartend warteliste attente pendiente pendente
+word: wort worte mot mots palabra palavra
 """
 
 # Function words of the four languages; English ones are `terms.STOP_WORDS`.

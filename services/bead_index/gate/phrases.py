@@ -5,7 +5,7 @@ Pure. Concepts come from `words`; weighing a match against other signs is `featu
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from math import log
+from math import fsum, log
 from typing import NamedTuple
 
 UNKNOWN_WEIGHT = 0.5
@@ -81,8 +81,8 @@ class Weights(dict[str, float]):
         return weight
 
     def of(self, concepts: Iterable[str]) -> float:
-        """Summed weight of `concepts`."""
-        return sum(self[concept] for concept in concepts)
+        """Summed weight of `concepts`, the same in whatever order a set gives them."""
+        return fsum(self[concept] for concept in concepts)
 
 
 def rarity(holders: int, total: int) -> float:
@@ -99,7 +99,7 @@ class Sentence(NamedTuple):
 
 def weigh(concepts: frozenset[str], weights: Weights) -> Sentence:
     """`concepts` with their summed weight; unknown words count as well."""
-    return Sentence(concepts, sum(weights[concept] or UNKNOWN_WEIGHT for concept in concepts))
+    return Sentence(concepts, fsum(weights[concept] or UNKNOWN_WEIGHT for concept in concepts))
 
 
 def meet(

@@ -9,10 +9,12 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from bead_index.gate import lexicon
-from bead_index.terms import STOP_WORDS, terms
+from bead_index.terms import STOP_WORDS, stem, terms
 
 MAX_SENTENCES = 16
 """Most sentences of one text that are read: the first and the last ones."""
+_LEAST_FOREIGN = 2
+"""Words of another language from which on a sentence may be of it."""
 MAX_CONCEPTS = 48
 """Most concepts of one sentence; a longer one is a paste, not a request."""
 
@@ -44,11 +46,16 @@ def concepts(sentence: str) -> tuple[str, ...]:
 def in_english(sentence: str) -> str:
     """`sentence` with known words of another language replaced, when most of its function words are of one."""
     found = [plain_letters(word.casefold()) for word in _WORD.findall(sentence)]
-    foreign = sum(word in _FOREIGN_STOP for word in found)
-    english = sum(word in STOP_WORDS for word in found)
-    if foreign < 2 or foreign <= english:
+    # Words that are English as well, such as "on" or "do", speak for neither side.
+    foreign = sum((word in _FOREIGN_STOP or word in _FOREIGN) and not _is_english(word) for word in found)
+    english = sum(word in STOP_WORDS and word not in _FOREIGN_STOP for word in found)
+    if foreign < _LEAST_FOREIGN or foreign <= english:
         return sentence
     return _WORD.sub(lambda match: _translated(match[0]), sentence)
+
+
+def _is_english(word: str) -> bool:
+    return word in STOP_WORDS or stem(word) in SYNONYMS or stem(word) in FILLER
 
 
 def _content(found: Iterable[str]) -> tuple[str, ...]:

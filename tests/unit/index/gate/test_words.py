@@ -43,3 +43,16 @@ def test_short_commands_are_kept() -> None:
 def test_code_blocks_are_not_sentences_and_a_paste_is_bounded() -> None:
     assert sentences("Look:\n```\nrm -rf x.\n```\nNow.") == ["Look:", "Now."]
     assert len(sentences("One. " * 500)) == MAX_SENTENCES
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No hex values in the class.",
+        "Images do not load in production.",
+        "Committed as 71fe on the branch.",
+        "es and ca",
+    ],
+)
+def test_words_that_are_english_as_well_do_not_make_a_sentence_foreign(text: str) -> None:
+    assert in_english(text) == text
