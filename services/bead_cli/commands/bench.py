@@ -5,10 +5,11 @@ from importlib import import_module
 
 from bead_cli.context import Context
 
-_BENCHES = ("proxy",)
+_BENCHES = ("proxy", "recall")
 _EPILOG = """\
 examples:
   bead bench proxy --quick
+  bead bench recall --facts 1000
   bead bench proxy -h
 """
 
