@@ -140,12 +140,10 @@ def _poorer(candidate: Candidate) -> Subject:
 
 def _in_use(suite: Suite, subjects: Callable[[Suite], Iterable[Subject]]) -> Score:
     """What the service injects: the same object, asked turn by turn."""
-    gate = TriggerGate()
-    for subject in subjects(suite):
-        gate.put(OWNER, "project", subject)
+    gate, view = TriggerGate(), View([ScopeCards(subjects(suite))])
     chosen = []
     for turn in suite.turns:
-        decisions = gate.judge(OWNER, ["project"], "session", turn.cues)
+        decisions = gate.judge(view, OWNER, "session", turn.cues)
         chosen.append([each.subject.key for each in decisions if each.passes][: folds.MAX_FACTS])
     return score(suite.turns, chosen)
 

@@ -23,7 +23,7 @@ FOR = (
 AGAINST = ("asks", "unless_before", "rival")
 """Signs that it is not."""
 
-SHORTLIST = 64
+SHORTLIST = 40
 """Facts that get a closer look, by literals and shared words."""
 LITERAL_PROMISE = 4.0
 """Words that only one fact has weigh 1; a literal that only one fact has weighs this much for the shortlist."""

@@ -20,6 +20,8 @@ MODE = "lighter: words, synonyms and literals; no embedding model"
 """What the gate works with, for health answers and traces."""
 MAX_CANDIDATES = 10
 """Most facts that are weighed in one step, best first."""
+MAX_VIEWS = 64
+"""Most combinations of owner and scopes whose weights are kept."""
 MAX_SESSIONS = 512
 """Sessions whose earlier steps are kept; the least recently used one is forgotten first."""
 
@@ -37,6 +39,11 @@ class Decision:
     terms: tuple[str, ...]
 
     @property
+    def score(self) -> float:
+        """0 to 1 on one scale for all facts: 0.5 is the threshold."""
+        return chance(self.surplus)
+
+    @property
     def passes(self) -> bool:
         """Whether the fact is to be injected, as far as the gate has a say."""
         return self.surplus >= 0
@@ -45,18 +52,12 @@ class Decision:
         return f"Decision(uid={self.subject.uid!r}, chance={self.chance:.2f}, passes={self.passes})"
 
 
-class TriggerGate:
-    """Cards of every owner and scope, and the sessions that are asked about.
+class Cards:
+    """Cards of every owner and scope. One thread changes and reads them at a time."""
 
-    `offsets` holds what use has taught about single facts: log odds by uid, added to what the model says.
-    """
-
-    def __init__(self, model: Model = MODEL, offsets: Mapping[str, float] | None = None) -> None:
-        self._model = model
-        self._offsets = offsets or {}
+    def __init__(self) -> None:
         self._scopes: dict[tuple[str, str], ScopeCards] = {}
         self._views: dict[tuple[str, tuple[str, ...]], View] = {}
-        self._sessions: OrderedDict[tuple[str, str], Session] = OrderedDict()
 
     def put(self, owner: str, scope: str, subject: Subject) -> None:
         """Take `subject` as the current version of the fact under its uid."""
@@ -69,11 +70,33 @@ class TriggerGate:
             self._scopes[owner, scope].drop(uid)
             self._views.clear()
 
-    def judge(self, owner: str, scopes: Sequence[str], session: str, cues: Iterable[Cue]) -> list[Decision]:
-        """At most `MAX_CANDIDATES` facts of `scopes`, best first; what `cues` show is kept for later steps."""
+    def view(self, owner: str, scopes: Sequence[str]) -> View:
+        """The cards of `scopes` of one owner; good until the next change."""
+        key = owner, tuple(scopes)
+        if key not in self._views:
+            if len(self._views) >= MAX_VIEWS:
+                self._views.clear()
+            found = [self._scopes[owner, scope] for scope in scopes if (owner, scope) in self._scopes]
+            self._views[key] = View(found)
+        return self._views[key]
+
+
+class TriggerGate:
+    """The model, and the sessions that are asked about.
+
+    `offsets` holds what use has taught about single facts: log odds by uid, added to what the model says.
+    """
+
+    def __init__(self, model: Model = MODEL, offsets: Mapping[str, float] | None = None) -> None:
+        self._model = model
+        self._offsets = offsets or {}
+        self._sessions: OrderedDict[tuple[str, str], Session] = OrderedDict()
+
+    def judge(self, view: View, owner: str, session: str, cues: Iterable[Cue]) -> list[Decision]:
+        """At most `MAX_CANDIDATES` facts of `view`, best first; what `cues` show is kept for later steps."""
         step = read_step(cues)
         context = self._session(owner, session)
-        found = candidates(step, context, self._view(owner, tuple(scopes)), MAX_CANDIDATES)
+        found = candidates(step, context, view, MAX_CANDIDATES)
         context.remember(step)
         return sorted(map(self._decide, found), key=lambda decision: (-decision.surplus, decision.subject.uid))
 
@@ -87,13 +110,6 @@ class TriggerGate:
             reason=reasons.reason(candidate, self._model, surplus >= 0),
             terms=reasons.terms(candidate, self._model),
         )
-
-    def _view(self, owner: str, scopes: tuple[str, ...]) -> View:
-        view = self._views.get((owner, scopes))
-        if view is None:
-            found = [self._scopes[owner, scope] for scope in scopes if (owner, scope) in self._scopes]
-            view = self._views[owner, scopes] = View(found)
-        return view
 
     def _session(self, owner: str, name: str) -> Session:
         key = owner, name

@@ -40,12 +40,12 @@ def sentences(text: str) -> list[str]:
 
 def concepts(sentence: str) -> tuple[str, ...]:
     """What `sentence` is about, each concept once; empty when it has only words that every sentence has."""
-    return _content(terms(in_english(sentence)))
+    return _content(term for piece in in_english(sentence).split() for term in _terms_of(piece))
 
 
 def in_english(sentence: str) -> str:
     """`sentence` with known words of another language replaced, when most of its function words are of one."""
-    found = [plain_letters(word.casefold()) for word in _WORD.findall(sentence)]
+    found = [plain_letters(word) for word in _WORD.findall(sentence.casefold())]
     # Words that are English as well, such as "on" or "do", speak for neither side.
     foreign = sum((word in _FOREIGN_STOP or word in _FOREIGN) and not _is_english(word) for word in found)
     english = sum(word in STOP_WORDS and word not in _FOREIGN_STOP for word in found)
@@ -54,6 +54,13 @@ def in_english(sentence: str) -> str:
     return _WORD.sub(lambda match: _translated(match[0]), sentence)
 
 
+@lru_cache(maxsize=32_768)
+def _terms_of(piece: str) -> tuple[str, ...]:
+    """The terms of a piece without blanks; no term crosses a blank."""
+    return tuple(terms(piece))
+
+
+@lru_cache(maxsize=8_192)
 def _is_english(word: str) -> bool:
     return word in STOP_WORDS or stem(word) in SYNONYMS or stem(word) in FILLER
 

@@ -5,7 +5,7 @@ import random
 from bead.facts import TriggerCard
 from bead.recall import Cue, CueSource
 from bead_index.gate.features import AGAINST, FOR, Candidate, Sign
-from bead_index.gate.gate import MAX_CANDIDATES, MAX_SESSIONS, Decision, TriggerGate
+from bead_index.gate.gate import MAX_CANDIDATES, MAX_SESSIONS, Cards, Decision, TriggerGate
 from bead_index.gate.index import ScopeCards, Subject
 from bead_index.gate.weights import MODEL
 
@@ -39,11 +39,23 @@ FREEZE = Subject(
 )
 
 
-def gate(*subjects: Subject) -> TriggerGate:
-    made = TriggerGate()
-    for subject in subjects or (TESTS, PALETTE, FREEZE):
-        made.put(OWNER, SCOPE, subject)
-    return made
+class Asked:
+    """A gate beside the cards that it is asked about."""
+
+    def __init__(self, *subjects: Subject, offsets: dict[str, float] | None = None) -> None:
+        self.cards = Cards()
+        self.gate = TriggerGate(offsets=offsets)
+        for subject in subjects or (TESTS, PALETTE, FREEZE):
+            self.cards.put(OWNER, SCOPE, subject)
+
+    def judge(
+        self, cues: list[Cue], session: str = "s", owner: str = OWNER, scopes: tuple[str, ...] = (SCOPE,)
+    ) -> list[Decision]:
+        return self.gate.judge(self.cards.view(owner, scopes), owner, session, cues)
+
+
+def gate(*subjects: Subject) -> Asked:
+    return Asked(*subjects)
 
 
 def person(text: str) -> list[Cue]:
@@ -58,8 +70,8 @@ def act(announcement: str, tool_input: str, output: str = "") -> list[Cue]:
     ]
 
 
-def ask(made: TriggerGate, cues: list[Cue], session: str = "s") -> dict[str, Decision]:
-    return {decision.subject.uid: decision for decision in made.judge(OWNER, [SCOPE], session, cues)}
+def ask(made: Asked, cues: list[Cue], session: str = "s") -> dict[str, Decision]:
+    return {decision.subject.uid: decision for decision in made.judge(cues, session)}
 
 
 def test_a_command_on_the_card_is_met_with_a_reason_that_names_it() -> None:
@@ -109,43 +121,42 @@ def test_ordinary_output_counts_through_its_literals_only() -> None:
 def test_a_dropped_fact_is_never_decided_on_again() -> None:
     made = gate()
     assert "tests" in ask(made, person("run the tests"))
-    made.drop(OWNER, SCOPE, "tests")
+    made.cards.drop(OWNER, SCOPE, "tests")
     assert "tests" not in ask(made, person("run the tests"))
-    assert "just ci" not in repr(vars(made))
+    assert "just ci" not in repr([vars(scope) for scope in made.cards._scopes.values()])
 
 
 def test_another_owner_and_another_scope_are_never_told() -> None:
     made = gate()
-    assert made.judge("eve", [SCOPE], "s", person("run the tests")) == []
-    assert made.judge(OWNER, ["project/other", "user"], "s", person("run the tests")) == []
+    assert made.judge(person("run the tests"), owner="eve") == []
+    assert made.judge(person("run the tests"), scopes=("project/other", "user")) == []
 
 
 def test_the_newest_card_of_a_fact_is_the_one_that_counts() -> None:
     made = gate()
-    made.put(OWNER, SCOPE, Subject("tests", "user/tests", "feedback", "Say hello.", TriggerCard(say=("Greet me.",))))
+    made.cards.put(
+        OWNER, SCOPE, Subject("tests", "user/tests", "feedback", "Say hello.", TriggerCard(say=("Greet me.",)))
+    )
     decisions = ask(made, act("Now.", "cargo test"))
     assert "tests" not in decisions
 
 
 def test_equal_requests_get_equal_answers() -> None:
     cues = act("Now I'll run the tests.", "cargo test")
-    assert gate().judge(OWNER, [SCOPE], "s", cues) == gate().judge(OWNER, [SCOPE], "s", cues)
+    assert gate().judge(cues) == gate().judge(cues)
 
 
 def test_a_repeated_request_is_no_earlier_step_of_itself() -> None:
     made = gate()
     cues = person("I want to run the tests")
-    first = made.judge(OWNER, [SCOPE], "s", cues)
-    assert made.judge(OWNER, [SCOPE], "s", cues) == first
+    first = made.judge(cues)
+    assert made.judge(cues) == first
 
 
 def test_what_use_has_taught_moves_one_fact_only() -> None:
     cues = person("run the tests, then draw a chart")
     plain = ask(gate(), cues)
-    made = TriggerGate(offsets={"tests": -9.0})
-    for subject in (TESTS, PALETTE, FREEZE):
-        made.put(OWNER, SCOPE, subject)
-    taught = ask(made, cues)
+    taught = ask(Asked(offsets={"tests": -9.0}), cues)
     assert not taught["tests"].passes
     assert taught["palette"] == plain["palette"]
 
@@ -166,25 +177,23 @@ def test_more_evidence_never_lowers_a_chance() -> None:
 def test_everything_that_grows_has_a_bound() -> None:
     made = gate()
     for number in range(MAX_SESSIONS + 10):
-        made.judge(OWNER, [SCOPE], str(number), person("hello there"))
-    assert len(made._sessions) == MAX_SESSIONS
-    many = TriggerGate()
-    for number in range(50):
-        many.put(OWNER, SCOPE, Subject(str(number), f"user/f{number}", "user", "Run the tests before lunch."))
+        made.judge(person("hello there"), str(number))
+    assert len(made.gate._sessions) == MAX_SESSIONS
+    many = gate(*(Subject(f"f{at}", f"user/f{at}", "user", "Run the tests before lunch.") for at in range(50)))
     assert len(ask(many, person("run the tests"))) == MAX_CANDIDATES
 
 
 def test_a_hostile_text_does_not_stop_the_gate() -> None:
     made = gate()
     for text in ("", "\x00\ud800", "a" * 200_000, "``` " * 5_000, "/" * 50_000, "! " * 20_000, "İ\u0130" * 999):
-        made.judge(OWNER, [SCOPE], "s", [Cue(source, text) for source in CueSource])
+        made.judge([Cue(source, text) for source in CueSource])
 
 
 def test_among_thousands_of_facts_the_one_that_is_named_is_still_a_candidate() -> None:
     """The shortlist is by literals and shared words; common words of many facts must not push a rare literal out."""
     made = gate()
     for number in range(2_000):
-        made.put(
+        made.cards.put(
             OWNER, SCOPE, Subject(str(number), f"user/f{number}", "user", "Run the build, then deploy the service.")
         )
     decisions = ask(made, act("Now I run the build and deploy the service.", "cargo test"))
