@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help up install test check lint types e2e bench lock wheel wheelhouse clean
+.PHONY: help up install test check lint types e2e torture bench lock wheel wheelhouse clean
 
 help:  ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ test: $(VENV)/dev.stamp  ## lint, types, and every fast test (under 3 minutes)
 
 e2e: $(VENV)/dev.stamp  ## the real stack, real Claude Code, containers (what .ci/run adds)
 	@$(BIN)/pytest -q -m "e2e or harness or docker"
+
+torture: $(VENV)/dev.stamp  ## every crash test of the store (root, some 15 minutes); keeps evals/results/torture.json
+	@$(BIN)/python -m tests.torture --save
 
 bench: $(VENV)/dev.stamp  ## the proxy against direct and a bare passthrough
 	@$(BIN)/bead bench proxy
