@@ -1,9 +1,14 @@
 """The strict default gate scores as its source says."""
 
+from math import log
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bead.recall import Cue, CueSource
-from bead_index.evidence import ALL_CHARACTERS, EvidenceGate, cue_terms, evidence_scores
+from bead_index.evidence import ALL_CHARACTERS, GENERIC, GENERIC_WEIGHT, EvidenceGate, cue_terms, evidence_scores
+from bead_index.selection import MAX_REJECTED
 from tests.unit.index.made import fact, request, said, table
 
 SCORES = [([1.0], 1.0), ([0.5, 1.0], 1.125), ([1.0, 1.0, 1.0], 1.5), ([0.2] * 5, 0.4)]
@@ -88,3 +93,39 @@ def test_terms_are_told_strongest_first() -> None:
     found = EvidenceGate().judge([said("tests heron flamingo")], "", facts.visible("me", ""))
 
     assert found[0].terms == ("flamingo", "heron", "test")
+
+
+WORDS = st.lists(st.sampled_from("heron stork ibis egret crane test build flamingo".split()), max_size=6)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=12), st.lists(WORDS, min_size=2, max_size=2), st.integers(0, 11))
+def test_scores_are_those_of_the_rule_counted_fact_by_fact(
+    bodies: list[list[str]], said_words: list[list[str]], written_again: int
+) -> None:
+    """Weights that are kept between two writes never outlive one."""
+    facts = table(*(fact(f"user/n{number:02}", " ".join(body)) for number, body in enumerate(bodies)))
+    cues = [said(" ".join(said_words[0])), said(" ".join(said_words[1]), CueSource.TOOL_OUTPUT)]
+    EvidenceGate().judge(cues, "", facts.visible("me", ""))
+    facts.put(fact(f"user/n{written_again:02}", "heron crane flamingo"))
+
+    found = {each.known.uid: each.score for each in EvidenceGate().judge(cues, "", facts.visible("me", ""))}
+
+    known = facts.visible("me", "").all()
+    expected = {}
+    for one in known:
+        weights = [
+            weight * _rarity(term, sum(term in other.terms for other in known), len(known))
+            for term, weight in cue_terms(cues, "").items()
+            if term in one.terms
+        ]
+        if weights:
+            expected[one.uid] = max(weights) + 0.25 * (sum(weights) - max(weights))
+    assert all(expected[uid] == pytest.approx(score) for uid, score in found.items())
+    assert len(found) == len(expected) or len(found) >= MAX_REJECTED
+    left_out = [score for uid, score in expected.items() if uid not in found]
+    assert not left_out or max(left_out) <= min(found.values()) + 1e-9
+
+
+def _rarity(term: str, holders: int, total: int) -> float:
+    idf = log(1 + total / holders) / log(1 + total)
+    return min(idf, GENERIC_WEIGHT) if term in GENERIC else idf
