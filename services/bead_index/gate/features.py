@@ -45,6 +45,8 @@ _POINTS: Mapping[str, float] = {
     "do": 0.6, "do_edit": 0.7, "do_words": 0.5, "see_failure": 0.7, "see_output": 0.3, "see_words": 0.5,
 }  # fmt: skip
 _OF_ACTION = ("do", "do_more", "do_edit", "say_agent", "mass_agent", "bag_agent")
+_OF_DEEDS = ("do", "do_edit", "see_failure")
+"""Signs that this step departs from a fact, whatever earlier ones did."""
 
 
 class Sign(NamedTuple):
@@ -106,7 +108,8 @@ def candidates(step: Step, session: Session, view: View, limit: int) -> list[Can
     for candidate in ranked:
         if step.asks and candidate.subject.type not in ("reference", "user"):
             candidate.note("asks", 1.0)
-        if literal := _first_in(candidate.entry.unless, session.earlier):
+        departs = any(name in candidate.signs for name in _OF_DEEDS)
+        if not departs and (literal := _first_in(candidate.entry.unless, session.earlier)):
             candidate.note("unless_before", 1.0, literal)
     return ranked
 

@@ -113,9 +113,13 @@ def _pieces(literal: str) -> set[str]:
 def _occurs_whole(literal: str, text: str, at: int) -> bool:
     while at >= 0:
         end = at + len(literal)
-        before = at > 0 and literal[0].isalnum() and text[at - 1].isalnum()
-        after = end < len(text) and literal[-1].isalnum() and text[end].isalnum()
+        before = at > 0 and _in_a_word(literal[0]) and _in_a_word(text[at - 1])
+        after = end < len(text) and _in_a_word(literal[-1]) and _in_a_word(text[end])
         if not before and not after:
             return True
         at = text.find(literal, at + 1)
     return False
+
+
+def _in_a_word(sign: str) -> bool:
+    return sign.isalnum() or sign == "_"

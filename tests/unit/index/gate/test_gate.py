@@ -198,3 +198,11 @@ def test_among_thousands_of_facts_the_one_that_is_named_is_still_a_candidate() -
         )
     decisions = ask(made, act("Now I run the build and deploy the service.", "cargo test"))
     assert "tests" in decisions
+
+
+def test_a_step_that_departs_from_a_fact_gets_it_although_an_earlier_one_followed_it() -> None:
+    made = gate()
+    ask(made, act("Running it.", "just ci"))
+    decision = ask(made, act("Now I'll run the tests of this crate.", "cargo test -p loom"))["tests"]
+    assert decision.passes
+    assert "already follows" not in decision.reason

@@ -36,6 +36,7 @@ def test_case_and_the_number_of_blanks_do_not_count() -> None:
 
 def test_a_literal_inside_a_longer_word_is_told_from_one_that_stands_alone() -> None:
     assert found(["merge"], "merged") == {"merge": False}
+    assert found(["merge"], "merge_rows") == {"merge": False}
     assert found(["merge"], "merged, then merge") == {"merge": True}
 
 
