@@ -26,7 +26,7 @@ def active_project(door: Door, given: str | None) -> str | None:
     found = identify(directory)
     if found is None:
         return None
-    request = {"directory": directory, "identity": found.id, "name": found.name}
+    request = {"directory": directory, "identities": found.ids, "name": found.name}
     project = door.call("store", "POST", "/v1/projects/resolve", request)
     return None if project is None else str(project["name"])
 

@@ -1,10 +1,12 @@
 """Which project a request belongs to (D1): what the launcher named, else the directory, else the proxy's own flag.
 
-Looking a directory up runs git in a thread and asks the store, once; the answer is kept. A look-up that takes longer
-than a request may wait goes on, so that the next request finds it done.
+Looking a directory up runs git in a thread and asks the store; the answer is kept. A look-up that takes longer than a
+request may wait goes on, so that the next request finds it done. An answer that is a minute old is looked up again
+beside the request that uses it: a repository may have been given a remote, or a directory have become one.
 """
 
 import asyncio
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import NamedTuple
@@ -18,6 +20,8 @@ from bead.wire.store import Project, ResolveProject
 
 MOST_KNOWN = 1_024
 """Look-ups kept (I17)."""
+FRESH_S = 60.0
+"""Age from which an answer is looked up again."""
 
 Identify = Callable[[str], Identity | None]
 
@@ -29,16 +33,32 @@ class _Subject(NamedTuple):
     is_directory: bool
 
 
+class _Answer(NamedTuple):
+    """What a directory was found to be, and when on the clock."""
+
+    project: Project | None
+    at: float
+
+
 class Directories:
     """Look-ups of one process."""
 
-    def __init__(self, store: StoreClient, identify: Identify | None, tasks: Tasks, default: str | None = None) -> None:
+    def __init__(
+        self,
+        store: StoreClient,
+        identify: Identify | None,
+        tasks: Tasks,
+        default: str | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         """`identify` asks git about a directory; None where directories cannot be seen, in a container."""
         self._store = store
         self._identify = identify
         self._tasks = tasks
         self._default = default
-        self._known: OrderedDict[str, Project | None] = OrderedDict()
+        self._known: OrderedDict[str, _Answer] = OrderedDict()
+        self._clock = clock
         self._running: dict[str, asyncio.Task[Project | BeadError | None]] = {}
 
     def known(self, named: str | None, directory: str | None) -> bool:
@@ -62,16 +82,23 @@ class Directories:
         return await self._of_directory(subject.text)
 
     async def _of_directory(self, directory: str) -> Project | None:
-        if directory in self._known:
+        known = self._known.get(directory)
+        if known is not None:
             self._known.move_to_end(directory)
-            return self._known[directory]
-        task = self._running.get(directory)
-        if task is None:
-            task = self._running[directory] = self._tasks.start(self._look_up(directory), name="look up a project")
-        found = await asyncio.shield(task)
+            if self._clock() - known.at >= FRESH_S:
+                self._started(directory)
+            return known.project
+        found = await asyncio.shield(self._started(directory))
         if isinstance(found, BeadError):
             raise found
         return found
+
+    def _started(self, directory: str) -> "asyncio.Task[Project | BeadError | None]":
+        """The look-up that is under way, or a new one."""
+        task = self._running.get(directory)
+        if task is None:
+            task = self._running[directory] = self._tasks.start(self._look_up(directory), name="look up a project")
+        return task
 
     def _subject(self, named: str | None, directory: str | None) -> _Subject | None:
         if named:
@@ -85,10 +112,13 @@ class Directories:
             question = await self._question(directory)
             found = await self._store.resolve_project(question) if question else None
         except BeadError as error:
+            if known := self._known.get(directory):
+                # What it was is still the best answer; not asked again at once by every request.
+                self._known[directory] = known._replace(at=self._clock())
             return error
         finally:
             del self._running[directory]
-        self._known[directory] = found
+        self._known[directory] = _Answer(found, self._clock())
         if len(self._known) > MOST_KNOWN:
             self._known.popitem(last=False)
         return found
@@ -97,7 +127,9 @@ class Directories:
         if self._identify is None:
             return ResolveProject(directory=directory)
         identity = await asyncio.to_thread(self._identify, directory)
-        return ResolveProject(directory=directory, identity=identity.id, name=identity.name) if identity else None
+        if identity is None:
+            return None
+        return ResolveProject(directory=directory, identities=identity.ids, name=identity.name)
 
 
 def _scope_of(name: str) -> str:

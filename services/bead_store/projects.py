@@ -1,5 +1,6 @@
-"""The table of projects: which identity has which scope name, and which directories are known to be its (D1).
+"""The table of projects: which identities have which scope name, and which directories are known to be its (D1).
 
+A project keeps every identity it was ever seen with; which project a repository is, is `bead.projects.same_project`.
 A person may edit `projects.yaml`; comments and order survive. Asking git is the host's affair (`bead.git`).
 """
 
@@ -14,27 +15,38 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from bead.errors import BadRequest, DamagedFile
-from bead.projects import Identity, identity, scope_name
+from bead.projects import PATH, Identity, identity, same_project, scope_name, strength
 from bead.wire.store import Project, ResolveProject
 from bead_store import files
 
 MAX_DIRECTORIES = 50
 """Known directories kept for one project, the newest."""
+MAX_IDENTITIES = 50
+"""Identities kept for one project; of its places the newest."""
 MAX_PROJECTS = 2_000
 """Once there are so many, a directory that nobody has registered is no project of its own any more."""
 _LIMIT_BYTES = 4 << 20
 _IDENTITY_CHARS = 1_000
 _IDENTITY = re.compile(rf"[^\x00-\x1f\x7f]{{1,{_IDENTITY_CHARS}}}\Z")
 _SOMEBODYS_HOME = re.compile(r"(/home|/Users)/[^/]+\Z|/root\Z")
-_BY_PATH = "path:"
 
 
 class _Known(NamedTuple):
-    """One project as the file has it."""
+    """One project as the file has it; its identities are sorted, strongest first."""
 
     name: str
-    identity: str
+    ids: tuple[str, ...]
     directories: tuple[str, ...]
+
+    @property
+    def identity(self) -> str:
+        """The strongest, and of those the one it was known by first."""
+        return self.ids[0]
+
+    @property
+    def is_place(self) -> bool:
+        """Whether it is known by its path only."""
+        return self.identity.startswith(PATH)
 
 
 class Projects:
@@ -57,16 +69,17 @@ class Projects:
             BadRequest: neither is given, or the directory is not absolute.
         """
         directory = _normal(request.directory) if request.directory else None
-        if directory is None and not request.identity:
-            raise BadRequest("a project is found by 'identity' or by 'directory'")
-        if request.identity and not _IDENTITY.match(request.identity):
+        ids = tuple(sorted(dict.fromkeys((*request.identities, *filter(None, [request.identity]))), key=strength))
+        if directory is None and not ids:
+            raise BadRequest("a project is found by 'identities' or by 'directory'")
+        if not all(_IDENTITY.match(id) for id in ids):
             raise BadRequest(f"an identity is one line of at most {_IDENTITY_CHARS} characters")
         self.load()
         if self.damage:
             raise self.damage
-        if request.identity:
-            name = request.name or re.split(r"[/:\\]", request.identity.rstrip("/"))[-1]
-            return self._by_identity(Identity(request.identity, name), directory)
+        if ids:
+            name = request.name or re.split(r"[/:\\]", ids[0].rstrip("/"))[-1]
+            return self._by_identity(Identity(ids[0], name, ids[1:]), directory)
         assert directory is not None, "one of the two was given"
         known = self._by_directory(directory)
         if known:
@@ -76,7 +89,7 @@ class Projects:
         return self._by_identity(found, directory) if found else None
 
     def identity_of(self, scope: str) -> str | None:
-        """The identity behind `project/<name>`; None for other scopes and names nobody registered."""
+        """The strongest identity behind `project/<name>`; None for other scopes and names nobody registered."""
         kind, _, name = scope.partition("/")
         return (
             next((known.identity for known in self._known if known.name == name), None) if kind == "project" else None
@@ -91,38 +104,53 @@ class Projects:
             self.damage = error
 
     def _by_identity(self, found: Identity, directory: str | None) -> Project:
-        known = next((known for known in self._known if known.identity == found.id), None)
-        if known is None:
-            known = self._renamed(found, directory) or self._added(found)
+        number = same_project([known.ids for known in self._known], found.ids)
+        if number is None:
+            number = self._place_of(directory)
+        known = self._added(found) if number is None else self._known[number]
+        ids = self._add_identities(known, found.ids)
         if directory and directory not in known.directories:
             self._add_directory(known.name, directory)
         self._save()
-        return Project(name=known.name, identity=known.identity)
+        return Project(name=known.name, identity=ids[0])
+
+    def _place_of(self, directory: str | None) -> int | None:
+        """The project that `directory` was, while it was known by its path only: its facts keep their place."""
+        return next(
+            (
+                number
+                for number, known in enumerate(self._known)
+                if known.is_place and f"{PATH}{directory}" in known.ids
+            ),
+            None,
+        )
 
     def _by_directory(self, directory: str) -> _Known | None:
         """The project whose known directory is nearest above; one that is known by path only is just that path."""
         best: tuple[int, _Known] | None = None
         for known in self._known:
             for place in known.directories:
-                is_inside = directory == place or (
-                    not known.identity.startswith(_BY_PATH) and directory.startswith(f"{place}/")
-                )
+                is_inside = directory == place or (not known.is_place and directory.startswith(f"{place}/"))
                 if is_inside and (best is None or len(place) > best[0]):
                     best = (len(place), known)
         return best[1] if best else None
 
-    def _renamed(self, found: Identity, directory: str | None) -> _Known | None:
-        """A directory that was known by its path only has got a better identity: its facts keep their place."""
-        for entry, known in zip(self._document["projects"], self._known, strict=True):
-            if directory and known.identity == f"{_BY_PATH}{directory}":
-                entry["identity"] = found.id
-                return known._replace(identity=found.id)
-        return None
-
     def _added(self, found: Identity) -> _Known:
-        known = _Known(self._free_name(scope_name(found.name)), found.id, ())
-        self._document["projects"].append({"name": known.name, "identity": known.identity, "directories": []})
+        known = _Known(self._free_name(scope_name(found.name)), found.ids, ())
+        self._document["projects"].append({"name": known.name, "identities": list(found.ids), "directories": []})
         return known
+
+    def _add_identities(self, known: _Known, ids: tuple[str, ...]) -> tuple[str, ...]:
+        """All identities of `known` together with `ids`; what it had is kept. A place belongs to one project only."""
+        places = {id for id in ids if id.startswith(PATH)}
+        wanted = _merged(known.ids, ids)
+        for entry in self._document["projects"]:
+            theirs = _ids(entry)
+            if entry["name"] == known.name and wanted != theirs:
+                _set_ids(entry, wanted)
+            elif entry["name"] != known.name and places & set(theirs[1:]):
+                _set_ids(entry, tuple(id for id in theirs if id not in places))
+        return wanted
 
     def _free_name(self, name: str) -> str:
         taken = {known.name for known in self._known}
@@ -174,7 +202,29 @@ class Projects:
 def _entries(document: Any) -> Iterator[_Known]:
     for entry in (document or {}).get("projects") or ():
         places = tuple(str(place) for place in entry.get("directories") or ())
-        yield _Known(str(entry["name"]), str(entry["identity"]), places)
+        yield _Known(str(entry["name"]), _ids(entry), places)
+
+
+def _ids(entry: Any) -> tuple[str, ...]:
+    """The identities of one project in the file; a single one may be written as `identity`."""
+    single = [entry["identity"]] if "identity" in entry else []
+    ids = tuple(sorted((str(id) for id in [*single, *(entry.get("identities") or ())]), key=strength))
+    if not ids:
+        raise KeyError("identities")
+    return ids
+
+
+def _merged(known: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...]:
+    """Both, strongest first, and within a kind the one known longest; over the bound the oldest but the first go."""
+    ids = list(dict.fromkeys((*known, *new)))
+    firm, places = [id for id in ids if strength(id) < 2], [id for id in ids if strength(id) == 2]
+    firm = sorted(firm[:1] + firm[1:][1 - MAX_IDENTITIES // 2 :], key=strength)
+    return (*firm, *places[-(MAX_IDENTITIES // 2) :])
+
+
+def _set_ids(entry: Any, ids: tuple[str, ...]) -> None:
+    entry.pop("identity", None)
+    entry["identities"] = list(ids)
 
 
 def _normal(directory: str) -> str:

@@ -30,7 +30,7 @@ from bead.clients.store import StoreClient
 from bead.conversations import Block, Conversation
 from bead.errors import BadRequest, NotFound, Refused, ServiceDown, StaleConversation
 from bead.facts import FactType, FactVersion, Sensitivity, Status, TriggerCard
-from bead.projects import scope_name
+from bead.projects import same_project, scope_name, strength
 from bead.turns import Role
 from bead.wire.health import Health
 from bead.wire.store import (
@@ -88,7 +88,8 @@ class FakeStore:
         self._changed = asyncio.Condition()
         self._facts: dict[str, list[FactVersion]] = {}
         self._turns: dict[str, dict[str, TurnView]] = {}
-        self._projects: dict[str, Project] = {}
+        self._projects: dict[str, list[str]] = {}
+        """The identities of each project, strongest first."""
         self._directories: dict[str, str] = {}
         self._conversations: dict[str, Conversation] = {}
         self._whose: dict[str, tuple[str, str]] = {}
@@ -280,34 +281,43 @@ class FakeStore:
     def resolve_project(self, request: ResolveProject) -> Project | None:
         """`POST /v1/projects/resolve`."""
         directory = request.directory
-        if not (directory or request.identity) or (directory and not directory.startswith("/")):
-            raise BadRequest("a project is found by an absolute 'directory' or by 'identity'")
+        ids = tuple(sorted((*request.identities, *filter(None, [request.identity])), key=strength))
+        if not (directory or ids) or (directory and not directory.startswith("/")):
+            raise BadRequest("a project is found by an absolute 'directory' or by 'identities'")
         directory = directory.rstrip("/") if directory else None
-        if not request.identity and directory is not None:
+        if not ids and directory is not None:
             if known := self._nearest(directory):
                 return known
             if not directory or _SOMEBODYS_HOME.match(directory):
                 return None
-        id = request.identity or f"path:{directory}"
-        if id not in self._projects:
-            before = self._projects.pop(f"path:{directory}", None)
-            name = before.name if before else self._free_name(request.name or re.split("[/:]", id.rstrip("/"))[-1])
-            self._projects[id] = Project(name=name, identity=id)
+        ids = ids or (f"path:{directory}",)
+        names = list(self._projects)
+        number = same_project(list(self._projects.values()), ids)
+        if number is None:
+            by_path = [n for n, known in enumerate(self._projects.values()) if known == [f"path:{directory}"]]
+            number = by_path[0] if by_path else None
+        name = self._free_name(request.name or re.split("[/:]", ids[0].rstrip("/"))[-1])
+        name = name if number is None else names[number]
+        for other, theirs in self._projects.items():
+            self._projects[other] = [id for id in theirs if other == name or id not in ids or strength(id) < 2]
+        self._projects[name] = sorted(dict.fromkeys((*self._projects.get(name, []), *ids)), key=strength)
         if directory:
-            self._directories[directory] = id
-        return self._projects[id]
+            self._directories[directory] = name
+        return self._project(name)
+
+    def _project(self, name: str) -> Project:
+        return Project(name=name, identity=self._projects[name][0])
 
     def _nearest(self, directory: str) -> Project | None:
         """The project of `directory`, or of the nearest folder above it that is known by more than its path."""
         for known in sorted(self._directories, key=len, reverse=True):
-            id = self._directories[known]
-            if directory == known or (directory.startswith(f"{known}/") and not id.startswith("path:")):
-                return self._projects[id]
+            project = self._project(self._directories[known])
+            if directory == known or (directory.startswith(f"{known}/") and not project.identity.startswith("path:")):
+                return project
         return None
 
     def _free_name(self, name: str) -> str:
-        taken = {project.name for project in self._projects.values()}
-        return next(free for free in _names(scope_name(name)) if free not in taken)
+        return next(free for free in _names(scope_name(name)) if free not in self._projects)
 
     async def find_conversation(self, request: FindConversation) -> Conversation:
         """`POST /v1/conversations/find`."""

@@ -74,7 +74,7 @@ def _make_project_known(context: Context, who: runtime.Runtime) -> None:
         if found is None:
             return
         curate = Running(who.place("curate"), read_token(context.home, "admin", context.environ), "bead")
-        request = {"directory": directory, "identity": found.id, "name": found.name}
+        request = {"directory": directory, "identities": found.ids, "name": found.name}
         Door(curate).call("store", "POST", "/v1/projects/resolve", request, timeout_s=_NOTE_PROJECT_S)
     except (BeadError, OSError):
         return  # the harness starts all the same; the proxy takes the project by its path

@@ -80,10 +80,13 @@ class Mark(Model):
 
 
 class ResolveProject(Model):
-    """`POST /v1/projects/resolve`. A caller that cannot look into the directory leaves `identity` out."""
+    """`POST /v1/projects/resolve`. A caller that cannot look into the directory leaves the identities out."""
 
     directory: str | None = None
+    identities: tuple[str, ...] = Field(default=(), max_length=20)
+    """All that the repository has, in any order, see `bead.projects`."""
     identity: str | None = None
+    """One of them, for a caller that knows only one."""
     name: str | None = None
 
 

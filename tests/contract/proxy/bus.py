@@ -122,7 +122,7 @@ class FakeStore(_Service):
             case "/v1/projects/resolve":
                 asked = json.loads(body)
                 name = asked["name"] or asked["directory"].rsplit("/", 1)[-1]
-                return json.dumps({"name": name, "identity": asked["identity"] or f"path:{name}"}).encode()
+                return json.dumps({"name": name, "identity": [*asked["identities"], f"path:{name}"][0]}).encode()
             case "/v1/facts":
                 return self._facts(body)
         raise NotFound(path)

@@ -6,6 +6,7 @@ from bead.errors import BadRequest, DamagedFile
 from bead.facts import FactVersion
 from bead.home import Home
 from bead.wire.store import Project, ResolveProject
+from bead_store.projects import MAX_IDENTITIES
 from tests.contract.store.opening import Open, opened
 
 SHOP = "remote:host.example/acme/shop"
@@ -65,6 +66,56 @@ async def test_directory_known_by_path_keeps_its_name_when_its_identity_is_learn
 
     assert before and after and (after.name, after.identity) == (before.name, "remote:host.example/me/zettel")
     assert await resolve(store, "/work/notes/sub") == after
+
+
+async def seen(store: Open, directory: str, *ids: str) -> Project:
+    request = ResolveProject(directory=directory, identities=ids, name="shop")
+    project = await store.client.resolve_project(request)
+    assert project is not None
+    return project
+
+
+async def test_remote_that_is_added_or_changed_belongs_to_the_same_project(store: Open) -> None:
+    ids = ["root:c0ffee", "path:/work/shop"]
+    before = await seen(store, "/work/shop", *ids)
+
+    after = await seen(store, "/work/shop", SHOP, *ids)
+    moved = await seen(store, "/work/shop/api", "remote:other.example/acme/shop", *ids)
+
+    assert before == Project(name="shop", identity="root:c0ffee")
+    assert after == moved == Project(name="shop", identity=SHOP)
+    assert await seen(store, "/elsewhere", "remote:other.example/acme/shop", "path:/elsewhere") == after
+
+
+async def test_fork_and_another_repository_at_the_same_place_are_projects_of_their_own(store: Open) -> None:
+    first = await seen(store, "/work/shop", SHOP, "root:c0ffee", "path:/work/shop")
+
+    fork = await seen(store, "/work/fork", "remote:host.example/me/shop", "root:c0ffee", "path:/work/fork")
+    other = await seen(store, "/work/shop", "remote:host.example/other/shop", "root:decaf", "path:/work/shop")
+
+    assert len({first.name, fork.name, other.name}) == 3
+    assert await seen(store, "/work/shop", "path:/work/shop") == other
+    assert await seen(store, "/again", SHOP, "root:c0ffee", "path:/again") == first
+
+
+async def test_identities_survive_a_restart_and_older_tables_are_read(home: Home) -> None:
+    home.projects.parent.mkdir(parents=True)
+    home.projects.write_text(f"projects:\n- name: shop  # mine\n  identity: {SHOP}\n  directories: [/work/shop]\n")
+    async with opened(home) as store:
+        known = await seen(store, "/work/shop", SHOP, "root:c0ffee", "path:/work/shop")
+    async with opened(home) as store:
+        assert await seen(store, "/elsewhere", "root:c0ffee", "path:/elsewhere") == known
+    assert known == Project(name="shop", identity=SHOP)
+    assert "# mine" in home.projects.read_text()
+
+
+async def test_identities_of_a_project_are_bounded_and_the_first_one_stays(home: Home) -> None:
+    async with opened(home) as store:
+        for number in range(MAX_IDENTITIES + 5):
+            await seen(store, f"/work/{number}", SHOP, "root:c0ffee", f"path:/work/{number}")
+        last = await seen(store, "/elsewhere", f"path:/work/{MAX_IDENTITIES + 4}")
+    assert last == Project(name="shop", identity=SHOP)
+    assert home.projects.read_text().count("path:") <= MAX_IDENTITIES
 
 
 @pytest.mark.parametrize("directory", ["/", "/home/somebody", "/Users/somebody/", "/root"])

@@ -11,7 +11,7 @@ from bead.errors import ServiceDown
 from bead.projects import Identity
 from bead.tasks import Tasks
 from bead.wire.store import ResolveProject
-from bead_proxy.directories import MOST_KNOWN, Directories
+from bead_proxy.directories import FRESH_S, MOST_KNOWN, Directories
 
 
 class Bus:
@@ -20,8 +20,10 @@ class Bus:
     def __init__(self) -> None:
         self.asked: list[ResolveProject] = []
         self.is_down = False
+        self.was_asked = asyncio.Event()
 
     async def send(self, method: str, path: str, body: bytes = b"", *, timeout_s: float = 30.0) -> Answer:
+        self.was_asked.set()
         if self.is_down:
             raise ServiceDown("no answer")
         self.asked.append(ResolveProject.model_validate_json(body))
@@ -103,6 +105,41 @@ async def test_a_store_that_is_away_is_asked_again_next_time() -> None:
             await directories.project(None, "/srv/b")
         bus.is_down = False
         assert await directories.project(None, "/srv/b")
+
+
+async def test_an_old_answer_serves_once_more_while_it_is_looked_up_again() -> None:
+    bus, now, names = Bus(), [0.0], ["before", "after"]
+
+    def renamed(directory: str) -> Identity | None:
+        return Identity(f"path:{directory}", names[0])
+
+    async with Tasks() as tasks:
+        directories = Directories(StoreClient(bus), renamed, tasks, clock=lambda: now[0])
+        await directories.project(None, "/srv/b")
+        del names[0]
+        now[0] = FRESH_S - 1
+        await directories.project(None, "/srv/b")
+        assert len(bus.asked) == 1
+        now[0] = FRESH_S
+        bus.was_asked.clear()
+        served = await directories.project(None, "/srv/b")
+        await asyncio.wait_for(bus.was_asked.wait(), 5)
+        found = await directories.project(None, "/srv/b")
+
+    assert served and found and (served.name, found.name) == ("before", "after")
+    assert len(bus.asked) == 2
+
+
+async def test_a_known_answer_is_kept_while_the_store_is_away() -> None:
+    bus, now = Bus(), [0.0]
+    async with Tasks() as tasks:
+        directories = Directories(StoreClient(bus), by_name, tasks, clock=lambda: now[0])
+        before = await directories.project(None, "/srv/b")
+        bus.is_down, now[0] = True, FRESH_S
+        bus.was_asked.clear()
+        assert await directories.project(None, "/srv/b") == before
+        await asyncio.wait_for(bus.was_asked.wait(), 5)
+        assert await directories.project(None, "/srv/b") == before
 
 
 async def test_only_so_many_are_kept() -> None:

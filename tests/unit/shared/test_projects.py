@@ -8,7 +8,7 @@ import pytest
 
 from bead.git import identify
 from bead.keys import parse
-from bead.projects import Identity, identity, normal_remote, scope_name
+from bead.projects import Identity, identity, normal_remote, same_project, scope_name
 
 CASES = Path(__file__).parents[2] / "vectors" / "field" / "B09" / "cases.tsv"
 HOME = "/home/dev"
@@ -96,13 +96,58 @@ def test_a_real_worktree_and_sub_folder_are_the_same_project(repository: Path, t
     git(repository, "worktree", "add", str(tmp_path / "hotfix"))
 
     found = {identify(str(path)) for path in (repository, repository / "web", tmp_path / "hotfix")}
+    assert found == {identify(str(repository))}
 
     assert len(found) == 1
 
 
 def test_a_real_remote_wins_over_the_root_commit(repository: Path) -> None:
     git(repository, "remote", "add", "origin", "git@host.example:acme/app.git")
-    assert identify(str(repository)) == Identity("remote:host.example/acme/app", "app")
+    found = identify(str(repository))
+    assert found is not None
+    assert (found.id, found.name) == ("remote:host.example/acme/app", "app")
+    assert [id.partition(":")[0] for id in found.ids] == ["remote", "root", "path"]
+
+
+@pytest.mark.parametrize(
+    ("change", "known", "seen"),
+    [
+        ("a remote is added", "root:C path:/a", "remote:R root:C path:/a"),
+        ("the remote's address is changed", "remote:R root:C path:/a", "remote:S root:C path:/a"),
+        ("the address is changed before the first commit", "remote:R path:/a", "remote:S root:C path:/a"),
+        ("the remote is removed", "remote:R root:C path:/a", "root:C path:/a"),
+        ("the folder is moved", "root:C path:/a", "root:C path:/b"),
+        ("the folder is cloned", "remote:R root:C path:/a", "remote:R root:C path:/b"),
+        ("a folder becomes a repository", "path:/a", "root:C path:/a"),
+        ("the first commit is amended", "root:C path:/a", "root:D path:/a"),
+        ("the history is written anew and pushed", "remote:R root:C path:/a", "remote:R root:D path:/a"),
+        ("a local repository is pushed and cloned elsewhere", "root:C path:/a", "remote:R root:C path:/b"),
+        ("git says nothing this time", "remote:R root:C path:/a", "path:/a"),
+    ],
+)
+def test_a_project_stays_itself_when(change: str, known: str, seen: str) -> None:
+    assert same_project([["path:/other"], known.split()], seen.split()) == 1
+
+
+@pytest.mark.parametrize(
+    ("difference", "known", "seen"),
+    [
+        ("a fork elsewhere", "remote:R root:C path:/a", "remote:S root:C path:/b"),
+        ("another clone at the same place", "remote:R root:C path:/a", "remote:S root:D path:/a"),
+        ("a new repository at a clone's place", "remote:R root:C path:/a", "root:D path:/a"),
+        ("a clone at a local repository's place", "root:C path:/a", "remote:R root:D path:/a"),
+        ("nothing in common", "remote:R root:C path:/a", "root:D path:/b"),
+    ],
+)
+def test_another_project_is(difference: str, known: str, seen: str) -> None:
+    assert same_project([known.split()], seen.split()) is None
+
+
+def test_the_remote_decides_between_two_known_forks() -> None:
+    forks = [["remote:R", "root:C", "path:/a"], ["remote:S", "root:C", "path:/b"]]
+    assert same_project(forks, ["remote:S", "root:C", "path:/a"]) == 1
+    assert same_project(forks, ["root:C", "path:/b"]) == 1
+    assert same_project(forks, ["root:C", "path:/c"]) is None
 
 
 def test_a_plain_folder_is_known_by_its_path(tmp_path: Path) -> None:
