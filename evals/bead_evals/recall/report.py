@@ -49,7 +49,9 @@ def commit() -> str:
     """The commit that was measured, `+` behind it when files differ from it; `unknown` outside a repository."""
     try:
         head = _git("rev-parse", "--short=12", "HEAD")
-        changed = _git("status", "--porcelain", "--", "services/bead_index", "evals")
+        changed = _git(
+            "status", "--porcelain", "--", "services/bead_index/gate", "evals/bead_evals/recall", "evals/suites"
+        )
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
     return f"{head}+" if changed else head

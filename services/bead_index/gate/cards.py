@@ -40,7 +40,7 @@ _JOINING = (
 )
 _COMMAND = re.compile(rf"(?<![\w./-])(?:{_TOOLS})(?: (?!{_JOINING})[a-z][\w:-]+)(?![\w/])")
 _PATH = re.compile(
-    r"(?<![\w/@:.-])(?:[\w@.*-]+/)+[\w@.*{}-]*[\w*}]|(?<![\w/])/(?:[\w.*-]+/?)+|(?<![\w/])[\w.-]{3,}/(?!\w)"
+    r"(?<![\w/@:.-])(?:[\w@.*-]+/)+[\w@.*{}-]*[\w*}]|(?<![\w/])/[\w.*-]+/[\w.*/-]+|(?<![\w/])[\w.-]{3,}/(?!\w)"
 )
 _FILE = re.compile(r"(?<![\w./-])[\w.-]*[A-Za-z_][\w-]*\.(?!com\b|org\b)[a-z]{1,10}(?![\w(.])")
 _FLAG = re.compile(r"(?<![\w-])--[A-Za-z][\w-]{2,}(?:=[\w.-]+)?")
@@ -83,6 +83,12 @@ _USE = re.compile(
 _USE_REACH = 40
 """Characters behind "use" or "run" in which what to use stands."""
 _OPTIONS = re.compile(r"\s(-{1,2}[A-Za-z].*)\Z")
+_OPTION = re.compile(r"(--?[A-Za-z][\w-]*)((?:=|\s)(?:\"[^\"]*\"|'[^']*'|[^\s-]\S*))?")
+# "before X", "after X": X is when it matters.
+_OCCASION = re.compile(
+    r"\b(?:[Bb]efore|[Aa]fter|[Ww]hen|[Ww]henever)\s+(?:running |using |calling |you |a |the )*"
+    r"(?:`([^`]+)`|([A-Z][\w.+-]{3,})(?![\w/]))"
+)
 
 
 def rule_card(body: str) -> TriggerCard:
@@ -96,12 +102,12 @@ def rule_card(body: str) -> TriggerCard:
     good = [literal for literal in good if _key(literal) not in bad_keys]
     good_keys = {_key(literal) for literal in good}
     named = [literal for literal in _named(body) if _key(literal) not in good_keys]
-    do = [*bad, *named] or [_OPTIONS.sub("", literal) for literal in good]
+    do = [*bad, *(match[1] or match[2].rstrip(".-") for match in _OCCASION.finditer(body)), *named]
+    do = do or [_OPTIONS.sub("", literal) for literal in good]
     do += [head for literal in good if (head := _OPTIONS.sub("", literal)) != literal]
-    options = [match[1] for literal in good if (match := _OPTIONS.search(literal)) and len(match[1]) > MIN_CHARACTERS]
     see = [match[0] for match in _ERROR.finditer(body)] + _FAILS_WITH.findall(body)
     return TriggerCard(
-        say=sayings(body), do=_few(do), see=_few(see), unless=_few([*good, *options]) if do != good else ()
+        say=sayings(body), do=_few(do), see=_few(see), unless=_few(map(_telling, good)) if do != good else ()
     )
 
 
@@ -153,6 +159,14 @@ def _named(text: str) -> Iterator[str]:
     for pattern in (_COMMAND, _PATH, _FILE, _FLAG, _CODE_NAME, _NUMBER):
         pieces = (match[0].strip(".,;:") for match in pattern.finditer(rest))
         yield from (piece for piece in pieces if piece not in _EVERYWHERE)
+
+
+def _telling(command: str) -> str:
+    """What of a prescribed command shows that it is followed: its last option with a value, else its last, else all."""
+    options = _OPTION.findall(match[1]) if (match := _OPTIONS.search(command)) else []
+    with_value = [name + value for name, value in options if value]
+    found = (with_value or [name for name, _ in options])[-1:]
+    return found[0] if found and len(found[0]) > MIN_CHARACTERS else command
 
 
 def _few(literals: Iterable[str]) -> tuple[str, ...]:

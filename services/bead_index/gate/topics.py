@@ -20,8 +20,8 @@ class Topic(NamedTuple):
 
 
 _TOPICS = """
-test | unit test | pytest | vitest | jest: Run the tests. Do the tests pass?
-test | unit test | pytest | vitest | jest: Verify that nothing broke. Check that it still works.
+run test | unit test | test command: Run the tests. Do the tests pass?
+run test | unit test | test command: Verify that nothing broke. Check that it still works.
 write test | mock | real test: Add a test. Write some unit tests. Mock the dependency in the test.
 test flaky | flaky: A test fails sometimes. CI is red again. Rerun the failing test.
 e2e | playwright | cypress | browser test: Run the end-to-end tests. The browser test times out.
@@ -70,7 +70,7 @@ backfill | reprocess | recompute: Fill in the old data. Run the backfill.
 missing null | missing value | null: Aggregate the values. Compute the mean. Clean the data.
 unit m | unit convert | knot: Convert the units. Add a column with other units.
 memory | oom: The process was killed. It runs out of memory.
-budget | cost | bill: What does it cost? Who pays for it? How much is left?
+budget | cost | bill: What does it cost? Who pays for it?
 api limit | rate limit | quota: We get too many requests. Where is the API described?
 sandbox | test system: Connect to the sandbox. Test against the real system.
 docs | documentation | manual | runbook: Where is this documented? Is there a description?

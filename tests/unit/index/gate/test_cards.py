@@ -14,6 +14,9 @@ from bead_index.gate.cards import MAX_LITERALS, rule_card, with_rules
         ("Show dates with DateLabel, not with moment/format: locales differ.", {"moment/format"}, {"DateLabel"}),
         ("Time is int64 through clock.Instant. Never float32.", {"float32"}, {"clock.Instant"}),
         ("After `cargo add` run `cargo vendor`, or CI fails.", {"cargo add"}, {"cargo vendor"}),
+        ("Run `just seed` before Cypress. The pages are empty without.", {"Cypress"}, {"just seed"}),
+        ("Plain pytest takes an hour. While iterating run `uv run pytest -m quick`.", {"pytest"}, {"-m quick"}),
+        ("Fill gaps with `tank fill --from --to --chunk 7d`.", {"tank fill"}, {"--chunk 7d"}),
     ],
 )
 def test_what_is_wrong_calls_for_the_fact_and_what_is_right_shows_that_it_is_followed(
