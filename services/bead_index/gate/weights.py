@@ -1,6 +1,6 @@
 """Weights in use. Written by `python -m bead_evals.recall --fit`; not to be edited by hand.
 
-Fitted on the suites ledgerd, plotline, tidepool at commit f59126de0ba2+; thresholds for 4% of turns with a false
+Fitted on the suites ledgerd, plotline, tidepool at commit 61736b49d8aa; thresholds for 4% of turns with a false
 injection, by leaving each suite out in turn. Nothing in it is random.
 """
 
@@ -31,5 +31,5 @@ MODEL = Model(
         "rival": 2.245,
     },
     threshold=0.31,
-    bare_threshold=0.36,
+    bare_threshold=0.32,
 )
