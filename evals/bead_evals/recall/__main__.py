@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bead_evals.recall import gates, report, shipping
+from bead_evals.recall import gates, latency, report, shipping
 from bead_evals.recall.suites import SUITES, Suite, load, read
 
 RESULTS = Path(__file__).resolve().parents[2] / "results" / "recall.json"
@@ -18,6 +18,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     suites = _suites(asked.suite)
     if asked.fit:
         sys.stdout.write(shipping.module(suites, report.commit()))
+        return 0
+    if asked.latency:
+        print(latency.table(latency.measure(suites, asked.seed)))
         return 0
     rows = list(gates.rows(suites, asked.seed))
     names = [suite.name for suite in suites]
@@ -51,6 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--json", action="store_true", help="print the result document instead of the table")
     parser.add_argument("--save", action="store_true", help="write evals/results/recall.json")
     parser.add_argument("--fit", action="store_true", help="print the module of weights fitted on the suites")
+    parser.add_argument("--latency", action="store_true", help="print how long a turn takes with 100 to 10,000 facts")
     return parser
 
 

@@ -35,6 +35,8 @@ COMPLYING = 0.3
 """What is left of signs of an action when the step shows that it already follows the fact."""
 INSIDE_A_WORD = 0.5
 """A literal found inside a longer word, against one that stands alone."""
+PLAIN_WORD = 0.5
+"""A literal that is a plain word, found in what somebody says: it may mean something else there."""
 FEW_WORDS = 0.5
 """Weight that a sentence must reach before being covered counts for half."""
 JOINT_MISSING = 0.1
@@ -123,6 +125,8 @@ def _shortlist(step: Step, view: View) -> list[Candidate]:
     for scope in view.scopes:
         for name, kind, text in places:
             for uid, literal, strength in _occurrences(scope.do if kind == "do" else scope.see, text, view.total):
+                if name == "do_words" and literal.isalpha():
+                    strength *= PLAIN_WORD
                 if uid not in found:
                     found[uid] = Candidate(scope.entries[uid])
                 _note_literal(found[uid], name, kind, literal, strength)

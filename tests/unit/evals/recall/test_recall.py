@@ -7,7 +7,7 @@ import pytest
 
 from bead.recall import CueSource
 from bead_evals.recall import __main__ as command
-from bead_evals.recall import folds, gates, shipping
+from bead_evals.recall import folds, gates, latency, shipping
 from bead_evals.recall.report import table
 from bead_evals.recall.scoring import Score, score
 from bead_evals.recall.suites import Suite, Turn, load, read
@@ -129,3 +129,9 @@ def test_a_suite_without_cards_is_still_judged(
     assert printed == json.loads((tmp_path / "recall.json").read_text())
     assert printed["rows"][0]["gate"] == "first design, strict default"
     assert printed["pinned_budget_tokens"] == 0
+
+
+def test_latency_is_measured_on_every_turn_and_told_in_milliseconds(suites: tuple[Suite, ...]) -> None:
+    (found,) = latency.measure(suites[:1], seed=1, sizes=[(40, 20)])
+    assert 0 < found.p50 <= found.p95 <= found.longest
+    assert "40 facts,     20 in scope" in latency.table([found])
