@@ -31,6 +31,8 @@ class Changes:
         self._waiters: set[Waiter] = set()
         self._hurried_waiters: set[Waiter] = set()
         """Readers that have a change and would wait for more unless it is urgent."""
+        self._applying_waiters: set[Waiter] = set()
+        """Who waits for a consumer's next word."""
         self._applied: dict[str, int] = {}
         self._closed = False
 
@@ -73,6 +75,22 @@ class Changes:
         """`consumer` has applied everything up to `seq`. A word about another epoch is too late to matter."""
         if epoch == self.epoch:
             self._applied[consumer] = max(seq, self._applied.get(consumer, 0))
+            with self._guard:
+                _wake(self._applying_waiters)
+
+    async def wait_applied(self, consumer: str, seq: int, wait_s: float) -> bool:
+        """Whether `consumer` has applied change `seq` within `wait_s`."""
+        ends = asyncio.get_running_loop().time() + wait_s
+        while self.applied(consumer) < seq and not self._closed:
+            left_s = ends - asyncio.get_running_loop().time()
+            if left_s <= 0:
+                break
+            await self._wait(self._applying_waiters, lambda: self.applied(consumer) >= seq, left_s)
+        return self.applied(consumer) >= seq
+
+    def has_spoken(self, consumer: str) -> bool:
+        """Whether `consumer` has acknowledged anything in this epoch, be it that there was nothing."""
+        return consumer in self._applied
 
     def applied(self, consumer: str) -> int:
         """The last change that `consumer` has applied in this epoch; 0 when it has said nothing."""
@@ -84,6 +102,7 @@ class Changes:
             self._closed = True
             _wake(self._waiters)
             _wake(self._hurried_waiters)
+            _wake(self._applying_waiters)
 
     def _unseen_rewrite(self, change: Change) -> bool:
         """Whether a consumer may not have applied `change` yet, and it said more than that turns were added."""

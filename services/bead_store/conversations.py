@@ -17,6 +17,7 @@ from bead.errors import BadRequest, DamagedFile, Refused, StaleConversation, Una
 from bead.wire.store import CommitBlocks, FindConversation
 from bead_store import files
 from bead_store.names import file_name
+from bead_store.redaction import Wanted
 
 MAX_FILE_BYTES = 32 << 20
 MEMORY_BYTES = 64 << 20
@@ -68,6 +69,8 @@ class Conversations:
         self._at: defaultdict[str, list[str]] = defaultdict(list)
         """By position, the conversations that have it, newest last."""
         self._size = 0
+        self._refused: set[str] = set()
+        """Facts that were forgotten while this process ran."""
         self.damage: list[DamagedFile] = []
         """Files that could not be read when the store started; the others work."""
 
@@ -117,6 +120,8 @@ class Conversations:
         own = self._own(name)
         if request.generation != (own.generation if own else 0):
             raise _stale(own or _State(name, request.owner, request.project, 0))
+        if self._refused and any(not self._refused.isdisjoint(block.fact_uids) for block in request.blocks):
+            raise _stale(own or _State(name, request.owner, request.project, 0))
         new = _new_blocks(own, request.blocks)
         lines = [_Line(block=block) for block in new]
         if own is None:
@@ -128,6 +133,50 @@ class Conversations:
             self._append(name, lines)
             self._keep(own, new)
         return own.conversation(())
+
+    def refuse(self, uids: Iterable[str]) -> None:
+        """Take no block of these facts any more: a request may be on its way with one."""
+        self._refused.update(uids)
+
+    def names(self) -> list[str]:
+        """Every conversation that has a file."""
+        return [path.stem for path in self._folder.glob("*.jsonl")]
+
+    def count(self, name: str, wanted: Wanted) -> int:
+        """How many blocks of a conversation are to go; changes nothing, so any thread may ask.
+
+        Raises:
+            DamagedFile: the disk cannot read it.
+        """
+        return sum(_is_gone(line, wanted) for line in self._lines(name))
+
+    def drop(self, name: str, wanted: Wanted) -> int:
+        """Remove blocks and raise the generation, so that every copy is loaded anew; how many there were.
+
+        The other lines keep their bytes; those of the old file are overwritten.
+        """
+        lines = self._lines(name)
+        kept = [line for line in lines if not _is_gone(line, wanted)]
+        if len(kept) == len(lines):
+            return 0
+        path = self._path(name)
+        if name in self._states:
+            self._drop(name)
+        try:
+            generation = _parse(name, b"".join(kept), path).generation + 1
+        except (DamagedFile, AssertionError):
+            self._disk.erase(path)  # without its head it says nothing; the conversation begins anew
+        else:
+            whole = [line for line in kept if line.endswith(b"\n")]
+            self._disk.replace_erasing(path, b"".join([*whole, _encode(_Line(generation=generation)), b"\n"]))
+            self._own(name)
+        return len(lines) - len(kept)
+
+    def _lines(self, name: str) -> list[bytes]:
+        try:
+            return files.read(self._path(name), MAX_FILE_BYTES).splitlines(keepends=True)
+        except FileNotFoundError:
+            return []
 
     def _append(self, name: str, lines: Iterable[_Line]) -> None:
         try:
@@ -196,6 +245,15 @@ class Conversations:
 
     def _path(self, name: str) -> Path:
         return self._folder / f"{name}.jsonl"
+
+
+def _is_gone(line: bytes, wanted: Wanted) -> bool:
+    """Whether a line holds a block of a forgotten fact, or the text of one."""
+    try:
+        block = _decode(line).block
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return wanted.holds(line.decode("utf-8", "replace"))
+    return block is not None and wanted.takes(block)
 
 
 def _at(blocks: dict[Place, Block], position: str) -> Iterator[Block]:

@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from bead.errors import DamagedFile, Unavailable, WritesStopped
@@ -28,6 +28,7 @@ _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 _REMEMBERED = 65_536
 """Stamps of own writes that are kept; a file event comes within seconds."""
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+_ZEROS = 1 << 20
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
@@ -137,13 +138,119 @@ class Disk:
             except OSError:
                 os.ftruncate(descriptor, before)
                 raise
+            self._note(os.fstat(descriptor))
         if self.on_append:
             self.on_append()
+
+    def append_now(self, path: Path, data: bytes) -> None:
+        """Add `data` to the end of `path`, all or nothing, durable on return; one thread a file.
+
+        Raises:
+            Unavailable: the disk refused; the file is as long as before.
+        """
+        with self._writing(path):
+            self.make_directory(path.parent)
+            is_new = not path.exists()
+            descriptor = os.open(path, _APPEND, FILE_MODE)
+            try:
+                before = os.fstat(descriptor).st_size
+                try:
+                    _write_all(descriptor, data)
+                except OSError:
+                    os.ftruncate(descriptor, before)
+                    raise
+                self._sync(descriptor, path)
+            finally:
+                os.close(descriptor)
+            if is_new:
+                os.chmod(path, FILE_MODE)  # open obeys the umask
+                self._sync_directory(path.parent)
+
+    def overwrite(self, path: Path, spans: Iterable[tuple[int, bytes]]) -> None:
+        """Put bytes in the place of as many that lie there; durable on return. For what must not stay on disk."""
+        with self._writing(path):
+            descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+            try:
+                for start, data in spans:
+                    os.pwrite(descriptor, data, start)
+                self._sync(descriptor, path)
+                self._note(os.fstat(descriptor))
+            finally:
+                os.close(descriptor)
+
+    def replace_erasing(self, path: Path, data: bytes) -> None:
+        """`replace`, after which the old bytes are zeros: also where they are no file's any more."""
+        with self._writing(path):
+            old = os.open(path, os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+            try:
+                self.replace(path, data)
+                self._zero(old, path)
+            finally:
+                os.close(old)
+
+    def erase(self, path: Path) -> bool:
+        """Overwrite `path` with zeros and remove it, durable on return; False when it could only be removed.
+
+        What a link leads to and what has another name besides is not ours to overwrite.
+        """
+        with self._writing(path):
+            try:
+                descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+            except FileNotFoundError:
+                return True
+            except OSError:
+                self.remove(path)
+                return False
+            try:
+                state = os.fstat(descriptor)
+                is_ours = stat.S_ISREG(state.st_mode) and state.st_nlink == 1
+                if is_ours:
+                    self._zero(descriptor, path)
+            finally:
+                os.close(descriptor)
+            self.remove(path)
+            return is_ours
+
+    def remove(self, path: Path) -> None:
+        """Take a name away, durable on return; fine when it is gone already."""
+        with self._writing(path), contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+            self._sync_directory(path.parent)
+
+    def move(self, source: Path, target: Path) -> None:
+        """Give a file another name in another folder, durable on return; `target` must be free."""
+        with self._writing(target):
+            self.make_directory(target.parent)
+            os.rename(source, target)
+            self._sync_directory(target.parent)
+            self._sync_directory(source.parent)
+
+    def remove_empty(self, path: Path, root: Path) -> None:
+        """Remove the folder `path` and those above it, below `root`, as far as they are empty."""
+        with self._writing(path):
+            while path != root and path.is_relative_to(root):
+                try:
+                    os.rmdir(path)
+                except FileNotFoundError:
+                    pass
+                except OSError:
+                    return
+                self._durable.discard(path)
+                path = path.parent
+                self._sync_directory(path)
+
+    def remove_empty_below(self, root: Path) -> None:
+        """Remove every empty folder below `root`: a crash may have left one whose name is a person's text."""
+        for folder, _, _ in os.walk(root, topdown=False):
+            if folder != os.fspath(root):
+                self.remove_empty(Path(folder), Path(folder).parent)
 
     def truncate(self, path: Path, size: int) -> None:
         """Cut a torn tail: what lies behind `size` was never acknowledged."""
         with self._writing(path), self._appending:
-            os.ftruncate(self._descriptor(path), size)
+            descriptor = self._descriptor(path)
+            os.ftruncate(descriptor, size)
+            self._note(os.fstat(descriptor))
 
     def wrote(self, stamp: int) -> bool:
         """Whether the file with this stamp is one that was written here, not by a person's editor."""
@@ -206,6 +313,13 @@ class Disk:
         self._wrote[stamp(state)] = None
         while len(self._wrote) > _REMEMBERED:
             self._wrote.popitem(last=False)
+
+    def _zero(self, descriptor: int, path: Path) -> None:
+        rest = os.fstat(descriptor).st_size
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        while rest > 0:
+            rest -= os.write(descriptor, bytes(min(rest, _ZEROS)))
+        self._sync(descriptor, path)
 
     def _descriptor(self, path: Path) -> int:
         """An open one for `path` as it is now: an editor may have put another file in its place since the last time."""

@@ -227,6 +227,39 @@ def rewrite_fact(data: bytes, change: Rewrite, place: Place) -> bytes:
     return written
 
 
+class NewPlace(NamedTuple):
+    """What a fact's header says after a move to another key."""
+
+    key: str
+    uid: str
+    project_id: str | None
+    """Identity of the project whose scope it is in now."""
+
+
+def move_fact(data: bytes, place: Place, new: NewPlace) -> bytes:
+    """`data` as a version of another key; only the fields that name the key or its project change.
+
+    Raises:
+        DamagedFile: it cannot be read, or not changed without touching something else.
+    """
+    before = parse_fact(data, place)
+    there = header.parse(header.split(data, place.path), place.path)
+    fields: dict[str, header.Written] = {"key": Bare(new.key), "uid": Bare(new.uid)}
+    if "id" in there:
+        fields["id"] = Bare(f"{new.key}@v{place.version}")
+    if "supersedes" in there:
+        fields["supersedes"] = Bare(f"{new.key}@{str(there['supersedes'].value).rpartition('@')[2]}")
+    if before.project_id != new.project_id:
+        fields["project_id"] = new.project_id or ""
+    written = data
+    for name, value in fields.items():
+        written = _set_field(header.split(written, place.path), name, value, place.path)
+    expected = before.model_copy(update={"key": new.key, "uid": new.uid, "project_id": new.project_id})
+    if parse_fact(written, place._replace(key=new.key)) != expected:
+        raise damaged(place.path, None, "cannot be moved without touching other lines; edit it by hand")
+    return written
+
+
 def _written(value: StrEnum | bool | TriggerCard) -> header.Written:
     if isinstance(value, TriggerCard):
         return card_fields(value)

@@ -14,6 +14,7 @@ from bead_store import files
 _TOKEN_BYTES = 32
 """43 characters in base64url."""
 _TOKEN_FILE_LIMIT = 1024
+_TOMBSTONE_KEY_BYTES = 32
 _OPEN_TO_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -24,6 +25,7 @@ class Prepared(NamedTuple):
     bus_secret: str
     proxy_token: str
     admin_token: str
+    tombstone_key: bytes
 
     def __repr__(self) -> str:  # the rest are secrets
         return f"Prepared(home_id={self.home_id!r})"
@@ -45,6 +47,7 @@ def prepare(home: Home) -> Prepared:
             bus_secret=_secret(disk, home.token("bus"), secrets.token_urlsafe(_TOKEN_BYTES)),
             proxy_token=_secret(disk, home.token("proxy"), secrets.token_urlsafe(_TOKEN_BYTES)),
             admin_token=_secret(disk, home.token("admin"), secrets.token_urlsafe(_TOKEN_BYTES)),
+            tombstone_key=_tombstone_key(disk, home),
         )
     except OSError as error:
         raise HomeUnusable(files.refused_by_disk(Path(error.filename or home.root), error).message) from None
@@ -78,6 +81,24 @@ def _private_directories(path: Path, root: Path) -> None:
 def _tighten(path: Path, mode: int) -> None:
     if stat.S_IMODE(path.stat().st_mode) != mode:
         path.chmod(mode)
+
+
+def _tombstone_key(disk: files.Disk, home: Home) -> bytes:
+    """The key under which forgotten values are recognised; never another one than the log was written with."""
+    path = home.tombstone_key
+    if not path.exists():
+        if home.tombstones.exists():
+            raise HomeUnusable(
+                f"{path} is missing, so what was forgotten could come back; restore it from a backup, "
+                f"or remove {home.tombstones} to give up what it protects"
+            )
+        with contextlib.suppress(FileExistsError):
+            disk.create(path, secrets.token_bytes(_TOMBSTONE_KEY_BYTES))
+    _tighten(path, files.FILE_MODE)
+    key = files.read(path, _TOKEN_FILE_LIMIT)
+    if len(key) != _TOMBSTONE_KEY_BYTES:
+        raise HomeUnusable(f"{path} does not hold {_TOMBSTONE_KEY_BYTES} bytes; restore it from a backup")
+    return key
 
 
 def _secret(disk: files.Disk, path: Path, fresh: str) -> str:

@@ -1,15 +1,17 @@
 """The review queue: what a person must decide, one Markdown file an item.
 
 An item's id is a keyed hash of kind, key and value, so that a repeat is queued once and the id alone tells nothing.
-Accepting and rejecting are a person's, through `facts`.
+What a person decides is carried out by `verdicts`.
 """
 
+import contextlib
 import hmac
+import re
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from bead.errors import DamagedFile, Refused
+from bead.errors import DamagedFile, NotFound, Refused
 from bead.facts import FactType, TriggerCard, Trust
 from bead.wire.store import ReviewItem
 from bead_store import files, header
@@ -18,6 +20,7 @@ from bead_store.header import Bare, moment_text
 
 MAX_ITEMS = 1_000
 _ID_HEX = 24
+_ITEM = re.compile(r"[a-z0-9][a-z0-9._-]{0,119}\Z")
 
 
 class Proposal(NamedTuple):
@@ -47,17 +50,11 @@ class ReviewFiles:
         Raises:
             Refused: too many items wait.
         """
-        identity = "\0".join((proposal.kind, proposal.key, proposal.body))
-        item = hmac.new(self._home_id.encode(), identity.encode(), "sha256").hexdigest()[:_ID_HEX]
-        path = self._folder / f"{item}.md"
-        if path.exists():
-            return item
-        if len(self._paths()) >= MAX_ITEMS:
-            raise Refused(f"{MAX_ITEMS} items wait for review already; decide some with 'bead queue'")
-        try:
-            self._disk.create(path, _render(item, proposal, created))
-        except FileExistsError:
-            pass
+        item = self._id(proposal)
+        if not self._path(item).exists():
+            if len(self._paths()) >= MAX_ITEMS:
+                raise Refused(f"{MAX_ITEMS} items wait for review already; decide some with 'bead queue'")
+            self._put(item, proposal, created)
         return item
 
     def items(self) -> tuple[ReviewItem, ...]:
@@ -80,6 +77,44 @@ class ReviewFiles:
                 found.append(error)
         return found
 
+    def proposal(self, item: str) -> Proposal:
+        """Everything about one item.
+
+        Raises:
+            NotFound: no such item waits.
+            DamagedFile: it cannot be read.
+        """
+        path = self._path(item)
+        try:
+            return _proposal(path)
+        except FileNotFoundError:
+            raise NotFound(f"nothing waits under '{path.stem}'; 'bead queue list' shows what does") from None
+
+    def take_away(self, item: str) -> None:
+        """The item is decided."""
+        self._disk.erase(self._path(item))
+
+    def rename(self, old: str, new: str) -> None:
+        """Let what waits for `old` wait for `new`; safe to do again after a crash."""
+        for item in self.items():
+            if item.key == old:
+                moved = self.proposal(item.id)._replace(key=new)
+                self._put(self._id(moved), moved, item.created)
+                self.take_away(item.id)
+
+    def _id(self, proposal: Proposal) -> str:
+        identity = "\0".join((proposal.kind, proposal.key, proposal.body))
+        return hmac.new(self._home_id.encode(), identity.encode(), "sha256").hexdigest()[:_ID_HEX]
+
+    def _put(self, item: str, proposal: Proposal, created: datetime) -> None:
+        with contextlib.suppress(FileExistsError):
+            self._disk.create(self._path(item), _render(item, proposal, created))
+
+    def _path(self, item: str) -> Path:
+        if not _ITEM.match(item):
+            raise NotFound("a review item is named by its id; 'bead queue list' shows them")
+        return self._folder / f"{item}.md"
+
     def _paths(self) -> list[Path]:
         return [path for path in self._folder.glob("*.md") if not path.name.startswith(".")]
 
@@ -99,9 +134,27 @@ def _render(item: str, proposal: Proposal, created: datetime) -> bytes:
     return header.render(fields, proposal.body)
 
 
-def _parse(path: Path) -> ReviewItem:
+def _proposal(path: Path) -> Proposal:
+    parts, reader = _read(path)
+    return Proposal(
+        kind=reader.needed("kind"),
+        key=reader.needed("key"),
+        body=normal_body(parts.body),
+        type=reader.choice("type", FactType),
+        trust=reader.choice("trust", Trust),
+        when=reader.card("when"),
+        sources=reader.items("sources"),
+        harness=reader.text("harness"),
+    )
+
+
+def _read(path: Path) -> tuple[header.Parts, Reader]:
     parts = header.split(files.read(path, MAX_FILE_BYTES), path)
-    reader = Reader(header.parse(parts, path), path)
+    return parts, Reader(header.parse(parts, path), path)
+
+
+def _parse(path: Path) -> ReviewItem:
+    parts, reader = _read(path)
     created = reader.moment("created")
     if created is None:
         raise files.damaged(path, 1, "has no field 'created' in its header")

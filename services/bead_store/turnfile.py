@@ -16,6 +16,7 @@ _MARKER = re.compile(
     r"(?: project=(?P<project>\S+))?(?: model=(?P<model>\S+))?(?P<cut> incomplete)?[ \t\r]*\Z"
 )
 _MARK = b"## turn-"
+_FORGOTTEN = "[forgotten]"
 _OURS = re.compile(r"^(\\*)(## turn-|<!-- /turn-)", re.MULTILINE)
 _ESCAPED = re.compile(r"^\\(\\*)(## turn-|<!-- /turn-)", re.MULTILINE)
 
@@ -37,6 +38,10 @@ class Scanned(NamedTuple):
 
     records: tuple[Record, ...]
     whole_bytes: int
+    spans: tuple[tuple[int, int], ...] = ()
+    """Where each record's text lies, from its first byte to behind its last."""
+    loose: tuple[tuple[int, int], ...] = ()
+    """Where a person has written between the turns."""
 
 
 def render(record: Record, model: str | None = None) -> str:
@@ -65,25 +70,52 @@ def unescape(text: str) -> str:
 def scan(data: bytes) -> Scanned:
     """The turns in `data`, also when a person has edited it; only a last one without its end line is torn."""
     records: list[Record] = []
+    spans: list[tuple[int, int]] = []
+    loose: list[tuple[int, int]] = []
     marker: re.Match[str] | None = None
     lines: list[str] = []
-    start = at = 0
+    start = text_start = at = 0
     for raw in data.split(b"\n"):
         line = raw.decode("utf-8", "replace")
         found = _MARKER.match(line) if line.startswith("## turn-") else None
         if marker and (found or line.rstrip() == _end(int(marker["ordinal"]))):
             records.append(_record(marker, lines))
+            spans.append((text_start, max(text_start, at - 1)))
             marker = None
+            is_end = not found
+        else:
+            is_end = False
         if found:
-            marker, lines, start = found, [], at
+            marker, lines, start, text_start = found, [], at, at + len(raw) + 1
         elif marker:
             lines.append(line)
+        elif records and not is_end and raw.strip():
+            loose.append((at, at + len(raw)))
         at += len(raw) + 1
     last = data[data.rfind(b"\n") + 1 :]
     is_torn_marker = bool(last) and last[: len(_MARK)] == _MARK[: len(last)]
     if is_torn_marker and not marker:
         start = len(data) - len(last)
-    return Scanned(tuple(records), start if marker or is_torn_marker else len(data))
+    whole = start if marker or is_torn_marker else len(data)
+    return Scanned(tuple(records), whole, tuple(spans), _joined(loose, whole))
+
+
+def forgotten(size: int) -> bytes:
+    """`size` bytes that say that a text was forgotten; where the words do not fit, asterisks."""
+    return _FORGOTTEN.ljust(size).encode() if size >= len(_FORGOTTEN) else b"*" * size
+
+
+def _joined(lines: list[tuple[int, int]], whole: int) -> tuple[tuple[int, int], ...]:
+    """Lines that follow each other as one span; a torn end belongs to no person."""
+    found: list[tuple[int, int]] = []
+    for start, end in lines:
+        if start >= whole:
+            break
+        if found and found[-1][1] + 1 == start:
+            found[-1] = (found[-1][0], end)
+        else:
+            found.append((start, end))
+    return tuple(found)
 
 
 def is_turn(data: bytes, ordinal: int) -> bool:
@@ -99,8 +131,13 @@ def _record(marker: re.Match[str], lines: list[str]) -> Record:
         turn_id=marker["id"],
         project=marker["project"],
         is_complete=not marker["cut"],
-        text=unescape("\n".join(lines)),
+        text=_told("\n".join(lines)),
     )
+
+
+def _told(text: str) -> str:
+    is_forgotten = text.startswith(_FORGOTTEN) and not text[len(_FORGOTTEN) :].strip(" ")
+    return _FORGOTTEN if is_forgotten else unescape(text)
 
 
 def _end(ordinal: int) -> str:

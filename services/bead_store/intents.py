@@ -1,0 +1,102 @@
+"""Intents: what is on disk before an operation of several steps begins and is gone when it is finished (I2).
+
+A record holds ids and keyed hashes, never a key or a text. Beside it lies a folder for files that the operation has
+taken out of their place and not destroyed yet. What to finish, and how, is the operation's own (`forget`, `rekey`,
+`verdicts`).
+"""
+
+import contextlib
+import os
+import secrets
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+
+from bead.errors import DamagedFile
+from bead_store import files
+
+_MAX_BYTES = 1 << 20
+
+
+class Operation(StrEnum):
+    """What is being done."""
+
+    FORGET = "forget"
+    REKEY = "rekey"
+    ACCEPT = "accept"
+    REJECT = "reject"
+
+
+class Intent(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One unfinished operation."""
+
+    operation: Operation
+    uids: tuple[str, ...] = ()
+    """Facts that it is about."""
+    names: tuple[str, ...] = ()
+    """Keyed hashes of their keys (`Tombstones.name`); for a rekey the old one and the new one."""
+    item: str | None = None
+    """A review item."""
+    waits_for_index: bool = False
+    """Everything is done here; the index has not said yet that it is done there."""
+    epoch: str = ""
+    seq: int = 0
+    """The change that the index must have applied, in this epoch; in a later epoch its first word is enough."""
+
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(Intent).decode
+
+
+class Intents:
+    """Open intents of one home; changed from the facts' lane only."""
+
+    def __init__(self, folder: Path, disk: files.Disk) -> None:
+        self._folder = folder
+        self._disk = disk
+        self.open: dict[str, Intent] = {}
+        self.damage: list[DamagedFile] = []
+        """Records that cannot be read: what they were about may be half done."""
+
+    def load(self) -> None:
+        """Read what a crash left open, oldest first."""
+        self.open, self.damage = {}, []
+        paths = [path for path in self._folder.glob("*.json") if not path.name.startswith(".")]
+        for path in sorted(paths, key=lambda each: (each.stat().st_mtime_ns, each.name)):
+            try:
+                self.open[path.stem] = _decode(files.read(path, _MAX_BYTES))
+            except msgspec.DecodeError:
+                self.damage.append(files.damaged(path, None, "is no record of an operation; look at what is half done"))
+            except DamagedFile as error:
+                self.damage.append(error)
+
+    def begin(self, intent: Intent) -> str:
+        """Write it down, durable on return; its id."""
+        id = secrets.token_hex(8)
+        self._disk.create(self._path(id), _encode(intent))
+        self.open[id] = intent
+        return id
+
+    def change(self, id: str, intent: Intent) -> None:
+        """The operation has come further."""
+        self._disk.replace(self._path(id), _encode(intent))
+        self.open[id] = intent
+
+    def finish(self, id: str) -> None:
+        """The operation is done."""
+        self._disk.remove(self._path(id))
+        self.open.pop(id, None)
+
+    def folder(self, id: str) -> Path:
+        """Where the operation may put files that it has taken away."""
+        return self._folder / id
+
+    def taken(self, id: str) -> list[Path]:
+        """The files there, in the order in which they were taken."""
+        with contextlib.suppress(FileNotFoundError):
+            return [self.folder(id) / name for name in sorted(os.listdir(self.folder(id)))]
+        return []
+
+    def _path(self, id: str) -> Path:
+        return self._folder / f"{id}.json"

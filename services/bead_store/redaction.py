@@ -1,0 +1,103 @@
+"""Which bytes of a session's file must go, and what stands there afterwards: the same number of bytes.
+
+Pure. What two texts have in common is `values`'s to say; reading and writing the file is `raw`, how turns lie in it
+is `turnfile`.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from bead.conversations import Block
+from bead_store import turnfile
+from bead_store.values import fold, needles
+
+
+class Wanted(NamedTuple):
+    """What is to be forgotten."""
+
+    needles: tuple[str, ...]
+    """See `values.needles`."""
+    cited: Mapping[str, frozenset[int]]
+    """Ordinals of turns to take whatever they say, by source path `raw/YYYY/MM/DD/<session>.md`."""
+    uids: frozenset[str] = frozenset()
+    """The facts."""
+
+    def __repr__(self) -> str:  # needles are a person's text
+        return f"Wanted(needles={len(self.needles)}, cited={len(self.cited)})"
+
+    def holds(self, text: str) -> bool:
+        """Whether `text` holds one of the values."""
+        if text.isascii():
+            lowered = text.lower()
+            if not any(_longest_word(needle) in lowered for needle in self.needles):
+                return False
+        folded = fold(text)
+        return any(needle in folded for needle in self.needles)
+
+    def may_be_in(self, data: bytes, source_path: str) -> bool:
+        """False when a look at the bytes alone shows that nothing in this file is wanted."""
+        if source_path in self.cited:
+            return True
+        if not data.isascii():
+            return bool(self.needles)
+        lowered = data.lower()
+        return any(_longest_word(needle).encode() in lowered for needle in self.needles)
+
+    def takes(self, block: Block) -> bool:
+        """Whether a block carries one of the facts, an excerpt of a turn they cite, or their text."""
+        if not self.uids.isdisjoint(block.fact_uids):
+            return True
+        cites = (id.partition("#turn-") for id in block.excerpt_ids)
+        if any(number.isdecimal() and int(number) in self.cited.get(path, ()) for path, _, number in cites):
+            return True
+        return self.holds(block.text)
+
+
+class Redaction(NamedTuple):
+    """`size` bytes from `start` that become unreadable; `ordinal` is 0 for text between turns."""
+
+    start: int
+    size: int
+    ordinal: int
+
+
+def look_for(values: Iterable[str], sources: Iterable[str], uids: Iterable[str]) -> Wanted:
+    """What to look for: these values, the turns that these sources name, blocks with these facts."""
+    cited: dict[str, set[int]] = {}
+    for source in sources:
+        path, mark, ordinal = source.partition("#turn-")
+        if mark and ordinal.isdecimal():
+            cited.setdefault(path, set()).add(int(ordinal))
+    by_path = {path: frozenset(ordinals) for path, ordinals in cited.items()}
+    return Wanted(needles(values), by_path, frozenset(uids))
+
+
+def plan(data: bytes, source_path: str, wanted: Wanted, scanned: turnfile.Scanned | None = None) -> Iterator[Redaction]:
+    """What must go from `data`; nothing that is redacted already."""
+    scanned = scanned or turnfile.scan(data)
+    cited = wanted.cited.get(source_path, frozenset())
+    for record, (start, end) in zip(scanned.records, scanned.spans, strict=True):
+        if record.ordinal in cited or wanted.holds(record.text):
+            yield from _unless_done(data, Redaction(start, end - start, record.ordinal))
+    for start, end in scanned.loose:
+        if wanted.holds(data[start:end].decode("utf-8", "replace")):
+            yield from _unless_done(data, Redaction(start, end - start, 0))
+
+
+def ordinals_to_redact(data: bytes, source_path: str, wanted: Iterable[Wanted]) -> Iterator[frozenset[int]]:
+    """For each of `wanted` the turns of a file that must go; 0 for what is between them or torn."""
+    scanned = turnfile.scan(data)
+    torn = data[scanned.whole_bytes :].decode("utf-8", "replace")
+    for each in wanted:
+        found = {redaction.ordinal for redaction in plan(data, source_path, each, scanned)}
+        yield frozenset(found | {0} if torn and each.holds(torn) else found)
+
+
+def _unless_done(data: bytes, redaction: Redaction) -> Iterator[Redaction]:
+    end = redaction.start + redaction.size
+    if data[redaction.start : end] != turnfile.forgotten(redaction.size):
+        yield redaction
+
+
+def _longest_word(needle: str) -> str:
+    return max(needle.split(), key=len)
