@@ -4,9 +4,10 @@ Holds what is current and no secret; says which of two near-duplicates speaks (D
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, KeysView, Mapping
+from collections.abc import Callable, Iterable, KeysView, Mapping
 from dataclasses import dataclass
 from datetime import UTC
+from functools import cached_property
 from math import log
 from typing import NamedTuple
 
@@ -91,13 +92,14 @@ class FactTable:
             self._postings[known.scope][term][fact.key] = known
         for mark in known.fingerprint.marks:
             self._marks[known.scope, mark][fact.key] = known
-        self._changed()
+        self._changed(known)
 
     def drop(self, key: str) -> None:
         """Forget the fact under `key`, if there is one."""
         known = self._by_key.pop(key, None)
         if known is None:
             return
+        self._changed(known)
         del self._scopes[known.scope][key]
         postings = self._postings[known.scope]
         for term in known.terms:
@@ -108,7 +110,6 @@ class FactTable:
             del self._marks[known.scope, mark][key]
             if not self._marks[known.scope, mark]:
                 del self._marks[known.scope, mark]
-        self._changed()
 
     def visible(self, owner: str, project: str) -> "VisibleFacts":
         """What a conversation of `owner` in `project` (a scope name, or empty) may be told: never another project.
@@ -144,9 +145,13 @@ class FactTable:
             self,
         )
 
-    def _changed(self) -> None:
-        self._speakers.clear()
+    def _changed(self, known: Known) -> None:
+        """Forget what was worked out with or without `known`; call while it is in the table."""
         self._views.clear()
+        for mark in known.fingerprint.marks:
+            for rival in self._marks[known.scope, mark].values():
+                self._speakers.pop(rival.uid, None)
+        self._speakers.pop(known.uid, None)
 
 
 class VisibleFacts:
@@ -165,6 +170,7 @@ class VisibleFacts:
         self._table = table
         self._total = sum(len(facts) for facts in scopes.values())
         self._weighed: dict[str, Posting] = {}
+        self._orders: dict[str, list[Known]] = {}
 
     def held(self, terms: KeysView[str]) -> set[str]:
         """Those of `terms` that a visible fact holds."""
@@ -182,6 +188,17 @@ class VisibleFacts:
     def all(self) -> list[Known]:
         """Every visible fact."""
         return [known for facts in self._scopes.values() for known in facts.values() if known.owner == self._owner]
+
+    @cached_property
+    def least_tokens(self) -> int:
+        """What the shortest of them costs in a block."""
+        return min((known.tokens for known in self.all()), default=0)
+
+    def in_order(self, name: str, make: Callable[[], list[Known]]) -> list[Known]:
+        """What `make` makes of these facts, kept under `name` while they do not change."""
+        if name not in self._orders:
+            self._orders[name] = make()
+        return self._orders[name]
 
     def speaker(self, known: Known) -> Known:
         """See `FactTable.speaker`."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from bead.errors import BadRequest
 from bead.recall import RecalledFact
 from bead.wire.index import PinnedAnswer, PinnedRequest
-from bead_index.facts import FactTable, Known
+from bead_index.facts import FactTable, Known, VisibleFacts
 
 MODES = ("fit", "pinned", "off")
 
@@ -22,10 +22,12 @@ def pinned(request: PinnedRequest, table: FactTable) -> PinnedAnswer:
     if request.project_facts not in MODES:
         raise BadRequest(f"project_facts is one of {', '.join(MODES)}")
     facts = table.visible(request.owner, request.project)
-    eligible = [known for known in facts.all() if _eligible(known, request.project, request.project_facts)]
-    # A silenced near-duplicate gives its place, also a pinned one, to the statement that speaks now.
-    speaking = dict.fromkeys(facts.speaker(known) for known in sorted(eligible, key=_importance))
-    return PinnedAnswer(tuple(_fitting(speaking, request.budget_tokens)))
+    ordered = facts.in_order(request.project_facts, lambda: _ordered(facts, request.project, request.project_facts))
+    return PinnedAnswer(tuple(_fitting(ordered, facts, request.budget_tokens)))
+
+
+def _ordered(facts: VisibleFacts, project: str, mode: str) -> list[Known]:
+    return sorted((known for known in facts.all() if _eligible(known, project, mode)), key=_importance)
 
 
 def _eligible(known: Known, project: str, mode: str) -> bool:
@@ -42,11 +44,17 @@ def _importance(known: Known) -> tuple[int, int, float, str]:
     return stage, -rank, -since, uid
 
 
-def _fitting(ordered: Iterable[Known], left: int) -> list[RecalledFact]:
+def _fitting(ordered: Iterable[Known], facts: VisibleFacts, left: int) -> list[RecalledFact]:
     """Those that fit, passing over one that is too long, so that a single long fact does not empty the block."""
-    taken: list[RecalledFact] = []
+    taken: dict[Known, None] = {}
     for known in ordered:
-        if known.tokens <= left:
-            taken.append(known.fact)
-            left -= known.tokens
-    return taken
+        if left < facts.least_tokens:
+            break
+        if known.tokens > left:
+            continue
+        # A silenced near-duplicate gives its place, also a pinned one, to the statement that speaks now.
+        speaking = facts.speaker(known)
+        if speaking not in taken and speaking.tokens <= left:
+            taken[speaking] = None
+            left -= speaking.tokens
+    return [known.fact for known in taken]

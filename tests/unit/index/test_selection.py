@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bead.blocks import fact_tokens
 from bead.facts import FactVersion, Sensitivity, Status, Trust
@@ -157,6 +159,26 @@ def test_the_older_statement_speaks_again_when_the_newer_one_is_gone() -> None:
     facts.drop(NEW.key)
 
     assert keys_of(recall(request("ship with flamingo express"), facts, EvidenceGate())) == [OLD.key]
+
+
+STATEMENTS = st.sampled_from([f"we {now}ship with {name} express" for now in ("", "now ") for name in "abc"] + ["x y"])
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), STATEMENTS, st.sampled_from(list(Trust))), min_size=1, max_size=12))
+def test_who_speaks_is_the_same_as_in_a_table_made_anew(writes: list[tuple[int, str, Trust]]) -> None:
+    """Who speaks is remembered between writes, and forgotten by every write that could change it."""
+    facts, current = table(), {}
+    for day, (number, body, trust) in enumerate(writes):
+        current[number] = fact(f"user/n{number}", body, day=day, trust=trust)
+        if body == "x y":
+            facts.drop(f"user/n{number}")
+            del current[number]
+        else:
+            facts.put(current[number])
+        anew = table(*current.values())
+        speakers = {known.uid: facts.speaker(known).uid for known in facts.visible("me", "").all()}
+
+        assert speakers == {known.uid: anew.speaker(known).uid for known in anew.visible("me", "").all()}
 
 
 def test_the_answer_does_not_depend_on_the_order_of_writing() -> None:
