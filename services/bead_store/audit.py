@@ -4,11 +4,12 @@ Each line is JSON and ends with `prev`, the hash of the line before it, so that 
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 
+from bead.wire.store import AuditReport
 from bead_store import files
 from bead_store.header import moment_text
 
@@ -37,6 +38,15 @@ class Audit:
         self._disk.append(self._path, f"{line}\n".encode())
         self._last = line_hash(line)
 
+    def verify(self) -> AuditReport:
+        """Read the whole log; usable from any thread."""
+        try:
+            with self._path.open(encoding="ascii", errors="replace", newline="\n") as log:
+                lines, bad = checked(line for line in log if line.endswith("\n"))
+        except FileNotFoundError:
+            lines, bad = 0, None
+        return AuditReport(lines=lines, first_bad_line=bad)
+
     def _open(self) -> str:
         """Hash of the last whole line; a torn one behind it was never acknowledged and is cut."""
         try:
@@ -59,13 +69,28 @@ def line_hash(line: str) -> str:
 
 def first_broken_line(text: str) -> int | None:
     """Number of the first line whose `prev` is not the hash of the line before it; None when the chain holds."""
+    return checked(text.splitlines())[1]
+
+
+def checked(lines: Iterable[str]) -> tuple[int, int | None]:
+    """How many lines there are, and the first that does not follow the one before it.
+
+    What was cut off at the end cannot be seen: nothing follows it that could tell.
+    """
     expected = GENESIS
-    for number, line in enumerate(text.splitlines(), 1):
-        try:
-            found = json.loads(line).get("prev")
-        except (ValueError, AttributeError):
-            return number
-        if found != expected:
-            return number
-        expected = line_hash(line)
-    return None
+    count = 0
+    bad: int | None = None
+    for count, line in enumerate(lines, 1):
+        text = line.removesuffix("\n")
+        if bad is None and _previous(text) != expected:
+            bad = count
+        expected = line_hash(text)
+    return count, bad
+
+
+def _previous(line: str) -> str | None:
+    try:
+        found = json.loads(line)["prev"]
+    except (ValueError, TypeError, KeyError):
+        return None
+    return str(found)

@@ -2,12 +2,13 @@
 
 A key whose highest version cannot be read is unavailable; its older value never comes back for it (I1).
 Reads files, writes none. Looked at from the event loop, changed from the facts' lane only. What was changed by
-somebody else is told to `on_foreign`, whoever comes across it first.
+somebody else is told to `foreign`, whoever comes across it first.
 """
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol
 
 from bead.errors import DamagedFile, NotFound
 from bead.facts import FactVersion, Status
@@ -16,8 +17,17 @@ from bead_store.files import Disk
 from bead_store.frontmatter import Place
 from bead_store.reading import Entry, KeyReader
 
-Foreign = Callable[[Entry | None, Entry | None, tuple[int, ...]], None]
-"""Told what a key was and is, and which versions somebody else has written."""
+
+class ForeignWrites(Protocol):
+    """Is told what somebody else has done to a key; in the facts' lane."""
+
+    def settle(self, before: Entry | None, after: Entry | None, versions: tuple[int, ...]) -> bool:
+        """Before anybody sees the new state; `versions` were written by somebody else. Whether files were changed."""
+        ...
+
+    def tell(self, key: str, *, is_gone: bool) -> None:
+        """When everybody sees the new state."""
+        ...
 
 
 class Catalogue:
@@ -31,8 +41,8 @@ class Catalogue:
         self._entries: dict[str, Entry] = {}
         self._damaged: set[str] = set()
         self._keys: list[str] = []
-        self.on_foreign: Foreign = lambda before, after, versions: None
-        """Called in the facts' lane, when the catalogue has the new state."""
+        self.foreign: ForeignWrites | None = None
+        """Set once by the owner, before anything is noticed."""
 
     def load(self) -> None:
         """Read the highest version of every key."""
@@ -43,11 +53,7 @@ class Catalogue:
     def refresh(self, key: str) -> Entry | None:
         """Look at the files of one key again, as every write does first and last; None when it has none."""
         before = self._entries.get(key)
-        after = self._look(key, before)
-        self._keep(key, after)
-        foreign = self._foreign(before, after)
-        if foreign:
-            self.on_foreign(before, after, foreign)
+        self._take(key, before, self._look(key, before), has_gone=False)
         return self._entries.get(key)
 
     def notice(self, key: str, *, patient: bool) -> bool:
@@ -63,10 +69,7 @@ class Catalogue:
         has_gone = before is not None and (after is None or before.highest not in after.versions)
         if patient and (has_gone or (after is not None and after.trouble)):
             return False
-        self._keep(key, after)
-        foreign = self._foreign(before, after)
-        if foreign or has_gone:
-            self.on_foreign(before, after, foreign)
+        self._take(key, before, after, has_gone=has_gone)
         return True
 
     def current(self, key: str) -> FactVersion:
@@ -155,14 +158,26 @@ class Catalogue:
         """
         return self._reader.version(key, version)
 
-    def _look(self, key: str, before: Entry | None) -> Entry | None:
+    def _look(self, key: str, before: Entry | None, known: Entry | None = None) -> Entry | None:
+        """The key as its files are now; `before` itself when they look as they did."""
         versions = layout.versions_in(layout.directory_of(self._facts, key))
         if not versions:
             return None
         if before and before.versions == versions and before.stamps == self._reader.stamps(key, versions):
             return before
-        known = before.fact if before else None
-        return self._reader.entry(key, versions, known.uid if known else "")
+        last = before or known
+        named = last.fact if last else None
+        return self._reader.entry(key, versions, named.uid if named else "")
+
+    def _take(self, key: str, before: Entry | None, after: Entry | None, *, has_gone: bool) -> None:
+        """Make `after` what everybody sees, once what somebody else did to it is seen to."""
+        versions = self._foreign_versions(before, after)
+        is_foreign = self.foreign is not None and bool(versions or has_gone)
+        if self.foreign and is_foreign and self.foreign.settle(before, after, versions):
+            after = self._look(key, None, known=before)
+        self._keep(key, after)
+        if self.foreign and is_foreign:
+            self.foreign.tell(key, is_gone=after is None)
 
     def _keep(self, key: str, entry: Entry | None) -> None:
         if entry is None:
@@ -178,7 +193,7 @@ class Catalogue:
         else:
             self._damaged.discard(key)
 
-    def _foreign(self, before: Entry | None, after: Entry | None) -> tuple[int, ...]:
+    def _foreign_versions(self, before: Entry | None, after: Entry | None) -> tuple[int, ...]:
         """Versions that are new or look different, and were not written by us. A file that was only touched is none."""
         if after is None or after is before:
             return ()

@@ -1,24 +1,29 @@
 """The credential scan and the private spans, as every write meets them; loads the rules beside the start."""
 
+from collections import Counter
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as WaitedTooLong
 from concurrent.futures import wait as wait_for
 
 from bead.errors import BeadError, HoldsCredential, Unavailable
-from bead.scan import Scanner
+from bead.scan import Exceptions, Scanner
+from bead.settings import ScanSettings
 from bead_store.privacy import remove_private
 
 _WAIT_S = 10.0
 """Loading takes well under a second; whoever waits longer is told."""
 
+NO_EXCEPTIONS = ScanSettings()
+
 
 class Scan:
     """Cleans text before it is written. Usable from any thread."""
 
-    def __init__(self, known_secrets: Iterable[str]) -> None:
+    def __init__(self, known_secrets: Iterable[str], settings: ScanSettings = NO_EXCEPTIONS) -> None:
+        exceptions = Exceptions(regexes=settings.allow, rules=settings.rules_off)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="store-scan")
-        self._loading: Future[Scanner] = self._thread.submit(Scanner.load, known_secrets=tuple(known_secrets))
+        self._loading: Future[Scanner] = self._thread.submit(Scanner.load, exceptions, tuple(known_secrets))
         self._thread.shutdown(wait=False)
 
     def wait(self) -> None:
@@ -35,6 +40,11 @@ class Scan:
     def clean_turn(self, text: str) -> str:
         """`text` without private spans and with every credential replaced by a marker (I13)."""
         return self._scanner().redact(remove_private(text)).text
+
+    def redacted(self, text: str) -> tuple[str, Counter[str]]:
+        """`text` with every credential replaced by a marker, and how many by the rule that found them."""
+        found = self._scanner().redact(text)
+        return found.text, Counter(hit.rule_id for hit in found.hits)
 
     def require_clean(self, *texts: str) -> None:
         """Raise HoldsCredential unless none of the texts holds a credential."""

@@ -49,6 +49,20 @@ class StoreSettings(Listener):
     """How long to wait for another process that holds the home."""
     group_fsync_ms: int = 50
     """Longest time a captured turn stays unsynced (D12)."""
+    watch: Literal["events", "sweep", "off"] = "events"
+    """How edited files are noticed: by the system's events, by looking at all files again and again, or not at all.
+    Where events do not arrive, the store sweeps by itself."""
+    sweep_s: Annotated[float, Field(gt=0)] = 1.0
+    """Shortest time between two sweeps; a large home is swept more seldom, a fifth of one core is the most it costs."""
+
+
+class ScanSettings(Section):
+    """The credential scan."""
+
+    allow: tuple[str, ...] = ()
+    """RE2 expressions; what would be a credential stays when one of them is found in it."""
+    rules_off: tuple[str, ...] = ()
+    """Ids of rules that are not used."""
 
 
 class IndexSettings(Listener):
@@ -116,6 +130,7 @@ class Settings(Section):
 
     owner: str = "me"
     store: StoreSettings = StoreSettings()
+    scan: ScanSettings = ScanSettings()
     index: IndexSettings = IndexSettings()
     proxy: ProxySettings = ProxySettings()
     dream: DreamSettings = DreamSettings()
