@@ -15,9 +15,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from bead.facts import TriggerCard
-from bead_index.evidence import GENERIC
 from bead_index.gate.topics import sayings
-from bead_index.gate.words import FILLER, SYNONYMS
+from bead_index.gate.words import EVERYDAY, FILLER, SYNONYMS
 from bead_index.terms import STOP_WORDS, stem
 
 MAX_LITERALS = 8
@@ -147,7 +146,7 @@ def _first_piece(text: str, is_lone_allowed: bool) -> list[str]:
 
 def _is_a_name(word: str) -> bool:
     root = stem(word.casefold())
-    is_common = root in GENERIC or root in FILLER or root in SYNONYMS or root in STOP_WORDS
+    is_common = root in EVERYDAY or root in FILLER or root in SYNONYMS or root in STOP_WORDS
     return len(word) > MIN_CHARACTERS and not is_common and not word.endswith("ing")
 
 

@@ -352,6 +352,16 @@ still sure take tell than thank thanks thing things think two three try trying t
 wants way well whether while work works would yes yet
 """.split()
 
+# Words of every project: one of them alone is never the name of something.
+_EVERYDAY = """
+application argument binding call class code command data default deploy directory entry error example field file
+folder issue item key layer line main method model module name network node number object option output package
+parameter part patch path place plan port print process product program project property record region release
+remove repo repository resource response result return root row rule sample scope server service source stage state
+status step store stream string structure system target template text thing time tool trace tree update user value
+whole
+""".split()
+
 
 def synonyms() -> dict[str, str]:
     """Stem to the stem that names its class; the first class that has a word keeps it."""
@@ -380,6 +390,11 @@ def foreign_stop_words() -> frozenset[str]:
 def filler() -> frozenset[str]:
     """Stems that every request has."""
     return frozenset(stem(word) for word in _FILLER)
+
+
+def everyday() -> frozenset[str]:
+    """Stems of words that every project has."""
+    return frozenset(stem(word) for word in _EVERYDAY)
 
 
 def _foreign_lines() -> Iterator[tuple[str, list[str]]]:

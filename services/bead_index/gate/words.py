@@ -27,6 +27,9 @@ SYNONYMS = lexicon.synonyms()
 _FOREIGN = lexicon.foreign()
 _FOREIGN_STOP = lexicon.foreign_stop_words()
 FILLER = lexicon.filler()
+"""Stems that every request has."""
+EVERYDAY = lexicon.everyday()
+"""Stems that every project has: no names of anything."""
 
 
 def sentences(text: str) -> list[str]:
