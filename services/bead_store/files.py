@@ -32,7 +32,7 @@ _ZEROS = 1 << 20
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
-def read(path: Path, limit: int, start: int = 0) -> bytes:
+def read(path: Path | str, limit: int, start: int = 0) -> bytes:
     """The bytes of a regular file of at most `limit` bytes from `start` on; links and devices are never followed.
 
     Raises:
@@ -45,17 +45,17 @@ def read(path: Path, limit: int, start: int = 0) -> bytes:
         raise
     except OSError as error:
         reason = "is a symbolic link" if error.errno == errno.ELOOP else f"cannot be opened ({error.strerror})"
-        raise damaged(path, None, reason) from None
+        raise damaged(Path(path), None, reason) from None
     try:
         state = os.fstat(descriptor)
         if not stat.S_ISREG(state.st_mode):
-            raise damaged(path, None, "is not a regular file")
+            raise damaged(Path(path), None, "is not a regular file")
         if state.st_size > limit:
-            raise damaged(path, None, f"has {state.st_size} bytes, more than the {limit} bead reads")
+            raise damaged(Path(path), None, f"has {state.st_size} bytes, more than the {limit} bead reads")
         os.lseek(descriptor, start, os.SEEK_SET)
         return _read_all(descriptor, max(0, state.st_size - start))
     except OSError as error:
-        raise damaged(path, None, f"cannot be read ({error.strerror})") from None
+        raise damaged(Path(path), None, f"cannot be read ({error.strerror})") from None
     finally:
         os.close(descriptor)
 

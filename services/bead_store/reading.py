@@ -11,8 +11,8 @@ from pathlib import Path
 import msgspec
 
 from bead.errors import DamagedFile
-from bead.facts import FactType, FactVersion, Sensitivity, Status, TriggerCard, Trust
-from bead_store import files
+from bead.facts import FactVersion
+from bead_store import files, ownfile, packed
 from bead_store.frontmatter import MAX_FILE_BYTES, Place, parse_fact
 from bead_store.supersession import current_version
 
@@ -31,9 +31,10 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """How each version's file looked when it was read, see `files.stamp`."""
     hash: str
     """Of everything about the key that a derived copy holds; empty when it cannot be read."""
-    packed: bytes | None
+    message: bytes | None
+    """The fact, packed."""
     trouble: tuple[str, int | None, str] | None
-    """Path, line and reason why the highest version cannot be read; exactly one of this and `packed` is there."""
+    """Path, line and reason why the highest version cannot be read; exactly one of this and `message` is there."""
 
     @property
     def highest(self) -> int:
@@ -43,7 +44,7 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     @property
     def fact(self) -> FactVersion | None:
         """The current version, None when it cannot be read."""
-        return _unpack(self.key, self.highest, self.packed) if self.packed is not None else None
+        return packed.unpack(self.key, self.highest, self.message) if self.message is not None else None
 
     @property
     def damage(self) -> DamagedFile | None:
@@ -74,14 +75,25 @@ class KeyReader:
         highest = current_version(versions)
         assert highest is not None, "a key with files has a highest version"
         try:
-            data, fact, _ = self.version(key, highest)
+            data, current = self._current(key, highest)
         except DamagedFile as error:
             facts = error.facts
             return Entry(key, versions, stamps, "", None, (facts["path"], facts["line"], facts["reason"]))
-        uid = fact.uid or known_uid or self.uid(key, versions[:-1])
+        current.uid = current.uid or known_uid or self.uid(key, versions[:-1])
         digest = blake2b(data, digest_size=_HASH_BYTES)
-        digest.update(f"{versions} {uid}".encode())
-        return Entry(key, versions, stamps, digest.hexdigest(), _pack(fact, uid), None)
+        digest.update(f"{versions} {current.uid}".encode())
+        return Entry(key, versions, stamps, digest.hexdigest(), packed.pack(current), None)
+
+    def _current(self, key: str, version: int) -> tuple[bytes, packed.Packed]:
+        try:
+            data = files.read(f"{self._facts}/{key}/v{version}.md", MAX_FILE_BYTES)
+        except FileNotFoundError:
+            data = b""
+        own = ownfile.read(data, key, version)
+        if own is not None:
+            return data, own
+        data, fact, _ = self.version(key, version)
+        return data, packed.of_fact(fact)
 
     def version(self, key: str, version: int) -> tuple[bytes, FactVersion, Place]:
         """One version's file, what it says (without `uid` when it has none), and its place.
@@ -115,60 +127,3 @@ class KeyReader:
             if fact is not None and fact.uid:
                 return fact.uid
         return hmac.new(self._home_id.encode(), key.encode(), "sha256").hexdigest()[:_UID_HEX]
-
-
-# -- packing -------------------------------------------------------------------------------------------------------
-
-
-class _Packed(msgspec.Struct, array_like=True):
-    """A fact without what its entry tells."""
-
-    uid: str
-    type: FactType
-    owner: str
-    status: Status
-    trust: Trust
-    sensitivity: Sensitivity
-    valid_from: datetime
-    body: str
-    pinned: bool
-    sources: tuple[str, ...]
-    harness: str | None
-    project_id: str | None
-    last_injected: datetime | None
-    when: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...]] | None
-
-
-_encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(_Packed).decode
-
-
-def _pack(fact: FactVersion, uid: str) -> bytes:
-    card = fact.when
-    return _encode(
-        _Packed(
-            uid=uid,
-            type=fact.type,
-            owner=fact.owner,
-            # The highest version is the current one, also when the newer one was deleted by hand (I1).
-            status=Status.CURRENT if fact.status is Status.SUPERSEDED else fact.status,
-            trust=fact.trust,
-            sensitivity=fact.sensitivity,
-            valid_from=fact.valid_from,
-            body=fact.body,
-            pinned=fact.pinned,
-            sources=fact.sources,
-            harness=fact.harness,
-            project_id=fact.project_id,
-            last_injected=fact.last_injected,
-            when=(card.say, card.do, card.see, card.unless) if card else None,
-        )
-    )
-
-
-def _unpack(key: str, version: int, packed: bytes) -> FactVersion:
-    """What `_pack` was given; valid already, so nothing is checked a second time."""
-    fields = msgspec.structs.asdict(_decode(packed))
-    say, do, see, unless = fields.pop("when") or ((), (), (), ())
-    card = TriggerCard.model_construct(say=say, do=do, see=see, unless=unless)
-    return FactVersion.model_construct(key=key, version=version, when=card, **fields)
