@@ -4,13 +4,14 @@ from urllib.parse import quote
 
 import msgspec
 
-from bead.bus.transport import DEFAULT_TIMEOUT_S, Transport, call
+from bead.bus.transport import DEFAULT_TIMEOUT_S, InProcessTransport, Transport, call
 from bead.conversations import Conversation
 from bead.facts import FactVersion
 from bead.wire.health import Health
 from bead.wire.store import (
     Acknowledge,
     AppendTurn,
+    AuditReport,
     ChangePage,
     CommitBlocks,
     ConfirmForget,
@@ -27,6 +28,7 @@ from bead.wire.store import (
     Project,
     Rekey,
     Rekeyed,
+    RescanProgress,
     ResolveProject,
     ReviewQueue,
     SessionList,
@@ -39,6 +41,8 @@ from bead.wire.store import (
 FORGET_TIMEOUT_S = 600.0
 """A forget reads the whole raw log."""
 
+_READS_ALL_S = 60.0
+
 _encode = msgspec.json.Encoder().encode
 _conversation = msgspec.json.Decoder(Conversation).decode
 _appended = msgspec.json.Decoder(TurnAppended).decode
@@ -49,6 +53,11 @@ class StoreClient:
 
     def __init__(self, bus: Transport) -> None:
         self._bus = bus
+
+    @property
+    def keeps_order(self) -> bool:
+        """Whether calls reach the store in the order in which they are begun; over sockets they need not."""
+        return isinstance(self._bus, InProcessTransport)
 
     async def health(self) -> Health:
         """Readiness and what is degraded."""
@@ -129,6 +138,18 @@ class StoreClient:
     async def damage(self) -> DamageReport:
         """Files that cannot be read, with line and reason, and files that were left alone."""
         return DamageReport.model_validate_json(await call(self._bus, "GET", "/v1/damage"))
+
+    async def verify_audit(self) -> AuditReport:
+        """Whether the chain of the audit log holds; reads all of it."""
+        return AuditReport.model_validate_json(await call(self._bus, "GET", "/v1/audit/verify", timeout_s=_READS_ALL_S))
+
+    async def rescan(self) -> RescanProgress:
+        """Start a scan of all stored text for credentials, unless one runs; it goes on by itself."""
+        return RescanProgress.model_validate_json(await call(self._bus, "POST", "/v1/scan/rescan"))
+
+    async def rescan_progress(self) -> RescanProgress:
+        """How far the newest one is."""
+        return RescanProgress.model_validate_json(await call(self._bus, "GET", "/v1/scan/rescan"))
 
     async def resolve_project(self, request: ResolveProject) -> Project | None:
         """The project of a directory or identity, made known when it is new; None where there is no project."""

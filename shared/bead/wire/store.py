@@ -95,6 +95,7 @@ class Project(Model):
 
     name: str
     identity: str
+    """The strongest that is known."""
 
 
 class ReviewItem(Model):
@@ -232,6 +233,28 @@ class DamageReport(Model):
 
     files: tuple[Damage, ...]
     notes: tuple[Damage, ...]
+
+
+class AuditReport(Model):
+    """`GET /v1/audit/verify`: whether each line of the audit log names the hash of the line before it."""
+
+    lines: int
+    """Lines there are."""
+    first_bad_line: int | None
+    """Number of the first line that was changed, or follows one that was removed or added; None when all hold."""
+
+
+class RescanProgress(Model):
+    """`GET /v1/scan/rescan`, and the answer of the `POST` that starts one: how far it is, and what it has replaced."""
+
+    running: bool
+    done: int
+    """Facts and sessions looked at."""
+    total: int
+    redacted: dict[str, int]
+    """Replaced credentials by rule."""
+    skipped: int
+    """Facts and sessions that could not be read."""
 
 
 class ChangeKind(StrEnum):
