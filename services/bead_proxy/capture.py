@@ -60,6 +60,24 @@ class Words:
         return f"Words(role={self.role!r}, characters={len(self.text)})"
 
 
+class _Turn:
+    """One turn on its way."""
+
+    def __init__(self, words: Words, before: "_Turn | None") -> None:
+        self.words = words
+        self.before = before
+        self.is_handed_over = False
+        """Whether the store has it: it may still refuse it, or be away."""
+        self.written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        """Done when the store keeps it, or when it is given up."""
+
+    def settle(self) -> None:
+        """Nobody needs to wait for it any longer."""
+        self.before = None
+        if not self.written.done():
+            self.written.set_result(None)
+
+
 class Capture:
     """Hands turns to the store in the background."""
 
@@ -67,27 +85,34 @@ class Capture:
         self._store = store
         self._tasks = tasks
         self._metrics = metrics
-        self._last: dict[str, asyncio.Task[None]] = {}
+        self._last: dict[str, _Turn] = {}
         self._waiting = 0
         self._waiting_characters = 0
 
-    def start(self, order: str, words: Words) -> asyncio.Task[None] | None:
-        """Begin to write `words`, after the others of the same `order`; None when too much is waiting already."""
+    def start(self, order: str, words: Words) -> asyncio.Future[None] | None:
+        """Begin to write `words`, after the others of the same `order`; None when too much is waiting already.
+
+        What comes back is done when the turn is written or lost; wishes in it are looked for after that.
+        """
         if self._waiting >= MOST_WAITING or self._waiting_characters + len(words.text) > MOST_WAITING_CHARACTERS:
             self._lost("too many turns wait for the store")
             return None
         self._waiting += 1
         self._waiting_characters += len(words.text)
-        task = self._tasks.start(self._write(words, self._last.get(order)), name=f"capture {words.role.value}")
-        self._last[order] = task
-        task.add_done_callback(lambda done: self._finished(order, done, len(words.text)))
-        return task
+        turn = self._last[order] = _Turn(words, self._last.get(order))
+        task = self._tasks.start(self._write(turn), name=f"capture {words.role.value}")
+        task.add_done_callback(lambda _: self._finished(order, turn))
+        return turn.written
 
-    async def _write(self, words: Words, before: asyncio.Task[None] | None) -> None:
-        if before is not None:
-            await asyncio.wait({before})
+    async def _write(self, turn: _Turn) -> None:
+        words, before = turn.words, turn.before
+        # A store of this process takes calls in the order in which they are made, so the next turn need not wait for
+        # the answer to the one before.
+        if before is not None and not (before.is_handed_over and self._store.keeps_order):
+            await asyncio.wait({before.written})
         at = datetime.now(UTC).isoformat()
-        written = await self._persist(partial(self._append, words, at))
+        written = await self._persist(partial(self._append, turn, at))
+        turn.settle()
         if written is None:
             self._lost("a turn could not be written")
             return
@@ -96,8 +121,10 @@ class Capture:
         if is_new and words.human_text:
             await self._remember(words, source, scope)
 
-    async def _append(self, words: Words, at: str) -> tuple[str, bool, str]:
+    async def _append(self, turn: _Turn, at: str) -> tuple[str, bool, str]:
+        words = turn.words
         place = await words.place()
+        turn.is_handed_over = True
         appended = await self._store.append_turn(
             AppendTurn(
                 session=place.session,
@@ -144,8 +171,9 @@ class Capture:
         self._metrics.turns.labels("lost").inc()
         self._metrics.trouble(cause)
 
-    def _finished(self, order: str, task: asyncio.Task[None], characters: int) -> None:
+    def _finished(self, order: str, turn: _Turn) -> None:
+        turn.settle()
         self._waiting -= 1
-        self._waiting_characters -= characters
-        if self._last.get(order) is task:
+        self._waiting_characters -= len(turn.words.text)
+        if self._last.get(order) is turn:
             del self._last[order]

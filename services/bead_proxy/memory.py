@@ -209,7 +209,7 @@ class Memory:
 
     # -- what is captured ------------------------------------------------------------------------------------------
 
-    async def _wait_until_written(self, captured: asyncio.Task[None], deadline: float) -> None:
+    async def _wait_until_written(self, captured: asyncio.Future[None], deadline: float) -> None:
         """The person's words are kept before the model sees them, unless the store takes too long."""
         if self._store_patience.is_resting:
             return
@@ -218,7 +218,7 @@ class Memory:
             self._store_patience.rest()
             self._metrics.trouble("the store did not write in time")
 
-    def _capture_person(self, request: ModelRequest, caller: Caller, where: "_Where") -> asyncio.Task[None] | None:
+    def _capture_person(self, request: ModelRequest, caller: Caller, where: "_Where") -> asyncio.Future[None] | None:
         if not _has_turn(request) or not request.turn_text:
             return None
         words = Words(

@@ -5,7 +5,7 @@ knows a provider's field names. Offsets are byte offsets into the body as it cam
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, NamedTuple, Protocol, TypeVar
@@ -122,8 +122,8 @@ class Reading(Generic[EarlierT]):
     request: ModelRequest
     kept: int
     """How many of the request's first user messages are those of the earlier reading, the very same objects."""
-    earlier: EarlierT | None
-    """For the next reading; None where that would have to begin anew anyway. Holds the body."""
+    earlier: Callable[[], EarlierT | None]
+    """What the next reading needs, body included; None where that would have to begin anew anyway."""
 
 
 class Usage(NamedTuple):

@@ -68,13 +68,16 @@ class Recent:
 
     def read(self, body: bytes, session: str | None) -> Read:
         """What `body` asks. Raises Unreadable."""
+        if not SMALLEST_BYTES <= len(body) <= self._most_bytes:
+            request = self._read_on(body, None).request
+            return Read(request, Chain(self._owner, request.users))
         # Titles and the like come between the turns of a session; most begin in another way, with another model.
         key = (session or "", body[:_BEGINNING_BYTES])
         before = self._kept.get(key)
         reading = self._read_on(body, before.earlier if before else None)
         chain = Chain(self._owner, reading.request.users, reading.kept, before.chain if before else None)
-        if reading.earlier is not None and SMALLEST_BYTES <= len(body) <= self._most_bytes:
-            self._keep(key, _Kept(len(body), reading.earlier, chain))
+        if (earlier := reading.earlier()) is not None:
+            self._keep(key, _Kept(len(body), earlier, chain))
         return Read(reading.request, chain)
 
     def __len__(self) -> int:

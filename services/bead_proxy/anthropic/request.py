@@ -42,9 +42,9 @@ def read_on(body: bytes, earlier: Earlier | None) -> Reading[Earlier]:
                 reader = _Reader(rest)
                 if reader.reaches_back:
                     continue
-                return Reading(reader.request(), len(rest.users), reader.earlier())
+                return Reading(reader.request(), len(rest.users), reader.earlier)
     reader = _Reader(sources.whole(body))
-    return Reading(reader.request(), 0, reader.earlier())
+    return Reading(reader.request(), 0, reader.earlier)
 
 
 class _Reader:

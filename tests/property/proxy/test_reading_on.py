@@ -155,11 +155,10 @@ def test_reading_on_is_reading_the_whole(bodies: list[bytes]) -> None:
         event(f"kept {'some' if reading.kept else 'none'}")
         assert whole is not None, "read on what cannot be read"
         assert reading.request == whole.request
-        assert (reading.earlier is None) is (whole.earlier is None)
-        if reading.earlier and whole.earlier and earlier:
-            assert all(
-                new is old for new, old in zip(reading.request.users[: reading.kept], earlier.users, strict=False)
-            )
-            assert (reading.earlier.body, reading.earlier.first_texts) == (body, whole.earlier.first_texts)
-            assert reading.earlier.told == whole.earlier.told
-        earlier = reading.earlier or earlier
+        found, expected = reading.earlier(), whole.earlier()
+        assert (found is None) is (expected is None)
+        if found and expected and earlier:
+            pairs = zip(reading.request.users[: reading.kept], earlier.users, strict=False)
+            assert all(new is old for new, old in pairs)
+            assert (found.body, found.first_texts, found.told) == (body, expected.first_texts, expected.told)
+        earlier = found or earlier

@@ -5,8 +5,9 @@ import json
 
 import msgspec
 import pytest
+from starlette.types import Receive, Scope, Send
 
-from bead.bus.transport import Answer
+from bead.bus.transport import Answer, InProcessTransport
 from bead.clients.store import StoreClient
 from bead.errors import BadRequest, to_problem
 from bead.tasks import Tasks
@@ -51,6 +52,48 @@ async def test_turns_of_one_session_keep_their_order() -> None:
         await tasks.drain(5)
 
     assert [turn.text for turn in bus.turns] == ["0", "1", "2", "3", "4"]
+
+
+async def test_a_store_of_this_process_gets_the_next_turn_before_it_has_written_the_last() -> None:
+    given: list[str] = []
+    both, may_answer = asyncio.Event(), asyncio.Event()
+
+    async def store(scope: Scope, receive: Receive, send: Send) -> None:
+        given.append(msgspec.json.decode((await receive())["body"], type=AppendTurn).text)
+        if len(given) == 2:
+            both.set()
+        await may_answer.wait()
+        await send({"type": "http.response.start", "status": 200})
+        await send({"type": "http.response.body", "body": msgspec.json.encode(TurnAppended("raw/x.md#turn-1"))})
+
+    async with Tasks() as tasks, asyncio.timeout(5):
+        turns = Capture(StoreClient(InProcessTransport("store", store)), tasks, Metrics(lambda: 0.0))
+        first, second = (turns.start("s1", words(text)) for text in "ab")
+        await both.wait()
+        assert first is not None and second is not None
+        assert (given, first.done(), second.done()) == (["a", "b"], False, False)
+        may_answer.set()
+        await asyncio.wait({first, second})
+
+
+async def test_a_turn_counts_as_written_before_its_wishes_are() -> None:
+    wished = asyncio.Event()
+
+    class Slow(Bus):
+        async def send(self, method: str, path: str, body: bytes = b"", *, timeout_s: float = 30.0) -> Answer:
+            if path == "/v1/facts":
+                wished.set()
+                await asyncio.Event().wait()
+            return await super().send(method, path, body, timeout_s=timeout_s)
+
+    bus = Slow()
+    bus.may_answer.set()
+    async with Tasks() as tasks, asyncio.timeout(5):
+        wish = Words(Role.USER, "a", place, harness=None, model=None, human_text="Remember that beans climb.")
+        written = Capture(StoreClient(bus), tasks, Metrics(lambda: 0.0)).start("s1", wish)
+        assert written is not None
+        await wished.wait()
+        assert written.done()
 
 
 async def test_a_turn_is_named_by_its_position_and_a_reply_by_what_it_answers() -> None:

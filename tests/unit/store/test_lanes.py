@@ -48,6 +48,15 @@ async def test_work_whose_caller_gave_up_still_ends_and_the_next_waits_for_it() 
     assert done == ["slow", "next"]
 
 
+async def test_what_work_raises_reaches_its_caller_and_the_lane_goes_on() -> None:
+    lane = Lane("test")
+
+    with pytest.raises(ZeroDivisionError):
+        await lane.run(divmod, 1, 0)
+    assert await lane.run(divmod, 7, 2) == (3, 1)
+    lane.close()
+
+
 async def test_closed_lane_says_that_the_store_is_stopping() -> None:
     lane = Lane("test")
     lane.close()

@@ -26,7 +26,7 @@ def _newest(words: str) -> Message:
 
 def _read_on(first: bytes, second: bytes) -> Reading[anthropic.Earlier]:
     """`second` after `first`; it must read as it does alone."""
-    reading = anthropic.read_on(second, anthropic.read_on(first, None).earlier)
+    reading = anthropic.read_on(second, anthropic.read_on(first, None).earlier())
     assert reading.request == anthropic.read(second)
     return reading
 
@@ -100,7 +100,7 @@ def test_what_cannot_be_read_cannot_be_read_on_either(damage: Callable[[bytes], 
     backwards = [dict(reversed(message.items())) for message in _history(10)]
     good = body(*backwards, _newest("water the beans"))
     bad = damage(good)
-    earlier = anthropic.read_on(good, None).earlier
+    earlier = anthropic.read_on(good, None).earlier()
     assert anthropic.read_on(good, earlier).kept
 
     with pytest.raises(Unreadable) as alone:
