@@ -5,6 +5,7 @@ Ordinary tables and pre-split terms. Blocking; `Worker` gives it a thread of its
 """
 
 import contextlib
+import json
 import os
 import sqlite3
 import time
@@ -204,8 +205,13 @@ class IndexFile:
         table = "UPDATE facts SET hash = ? WHERE key = ?" if kind == FACT else _SET_SESSION_HASH
         self._db.execute(table, (value, id))
 
-    def put_fact(self, fact: FactVersion, hash: str | None = None) -> None:
-        """Hold `fact` as the current version of its key."""
+    def put_fact(self, fact: FactVersion, hash: str | None = None) -> bool:
+        """Hold `fact` as the current version of its key.
+
+        True when another fact was held there: that one was forgotten, and its bytes must go.
+        """
+        held = self._db.execute("SELECT document FROM facts WHERE key = ?", (fact.key,)).fetchone()
+        is_another = held is not None and json.loads(held[0])["uid"] != fact.uid
         self.drop_fact(fact.key)
         document = fact.model_dump_json()
         self._db.execute("INSERT INTO facts VALUES (?, ?, ?)", (fact.key, hash, document))
@@ -213,6 +219,7 @@ class IndexFile:
         project = scope.removeprefix("project/") if scope.startswith("project/") else None
         row = (FACT, fact.key, 0, fact.key, project, fact.version, fact.trust.value, fact.status.value, fact.body)
         self._add_piece(row, f"{fact.body}\n{name.replace('/', ' ')}")
+        return is_another
 
     def drop_fact(self, key: str) -> bool:
         """Hold nothing under `key`; True when there was something."""

@@ -78,8 +78,7 @@ class Batch:
         with index.transaction():
             went = [index.drop_fact(key) for key in self.gone_facts]
             went += [index.drop_session(session) for session in self.gone_sessions]
-            for fact, hash in self.facts:
-                index.put_fact(fact, hash)
+            went += [index.put_fact(fact, hash) for fact, hash in self.facts]
             went += [index.put_session(each.session, each.turns, each.hash, each.after) for each in self.sessions]
             if any(went):
                 index.demand_purge()

@@ -6,14 +6,15 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+import structlog
 from fastapi import FastAPI
 from prometheus_client import CollectorRegistry, Counter
 
 from bead import __version__
 from bead.bus.service import Service, create_api
-from bead.errors import DamagedFile, Unavailable
+from bead.errors import BeadError, DamagedFile, Unavailable
 from bead.home import Home
-from bead.settings import StoreSettings
+from bead.settings import ScanSettings, StoreSettings
 from bead.tasks import Tasks
 from bead.wire.health import Health
 from bead_store import files
@@ -21,40 +22,61 @@ from bead_store.audit import Audit
 from bead_store.catalogue import Catalogue
 from bead_store.changes import Changes
 from bead_store.conversations import Conversations
+from bead_store.credentials import Credentials
+from bead_store.edits import FactEdits, HandEdits
 from bead_store.facts import Facts
+from bead_store.forget import Forgetting, Lanes
 from bead_store.home import Prepared, prepare
+from bead_store.intents import Intents, Operation
 from bead_store.lanes import Lane
 from bead_store.lock import HomeLock
 from bead_store.projects import Projects
 from bead_store.raw import RawLog
+from bead_store.rekey import Rekeying
 from bead_store.review import ReviewFiles
 from bead_store.routes import add_routes, hot_routes
-from bead_store.scan import Scan
+from bead_store.scan import NO_EXCEPTIONS, Scan
 from bead_store.sync import GroupSync
+from bead_store.tombstones import Tombstones
+from bead_store.verdicts import Verdicts
+from bead_store.watch import Watch
 
 _OTHERS_AT_WORK_S = 60.0
+
+log = structlog.get_logger()
 
 
 class Store:
     """Everything of one open home. Made inside the lock; what its parts may do is in their modules."""
 
     def __init__(
-        self, settings: StoreSettings, home: Home, owner: str, prepared: Prepared, tasks: Tasks, writes: Counter
+        self,
+        settings: StoreSettings,
+        scan_settings: ScanSettings,
+        home: Home,
+        owner: str,
+        prepared: Prepared,
+        tasks: Tasks,
+        writes: Counter,
     ) -> None:
         self.home_id = prepared.home_id
         self.writes = writes
         self.fact_lane = Lane("facts")
         self.turn_lane = Lane("turns")
         self.read_lane = Lane("reads")
+        self.slow_lane = Lane("slow")
         self._sync_lane = Lane("sync")
         self.disk = files.Disk()
         self.changes = Changes()
-        self.scan = Scan((prepared.bus_secret, prepared.proxy_token, prepared.admin_token))
+        self.scan = Scan((prepared.bus_secret, prepared.proxy_token, prepared.admin_token), scan_settings)
         self.sync = GroupSync(self.disk, self._sync_lane, tasks, settings.group_fsync_ms / 1000)
         self.disk.on_append = self.sync.soon
         self.catalogue = Catalogue(home.facts, owner, prepared.home_id, self.disk)
         self.review = ReviewFiles(home.queue, self.disk, prepared.home_id)
         self.projects = Projects(home.projects, self.disk, str(Path.home()))
+        self.audit = Audit(home.audit_log, self.disk, now)
+        self.tombstones = Tombstones(home.tombstones, prepared.tombstone_key, disk=self.disk, now=now)
+        self.intents = Intents(home.intents, self.disk)
         self.facts = Facts(
             home.facts,
             owner,
@@ -63,24 +85,104 @@ class Store:
             review=self.review,
             projects=self.projects,
             changes=self.changes,
-            audit=Audit(home.audit_log, self.disk, now),
+            audit=self.audit,
             scan=self.scan,
+            tombstones=self.tombstones,
             now=now,
         )
         self.raw = RawLog(home.raw, owner, disk=self.disk, scan=self.scan, changes=self.changes)
         self.conversations = Conversations(home.sessions, disk=self.disk)
+        self.credentials = Credentials(
+            home.facts,
+            catalogue=self.catalogue,
+            sessions=self.raw,
+            scan=self.scan,
+            disk=self.disk,
+            audit=self.audit,
+            changes=self.changes,
+            fact_lane=self.fact_lane,
+            turn_lane=self.turn_lane,
+            slow_lane=self.slow_lane,
+        )
+        self.catalogue.foreign = FactEdits(
+            self.catalogue, disk=self.disk, audit=self.audit, changes=self.changes, credentials=self.credentials
+        )
+        self.edits = HandEdits(
+            home.facts,
+            home.raw,
+            catalogue=self.catalogue,
+            sessions=self.raw,
+            audit=self.audit,
+            fact_lane=self.fact_lane,
+            turn_lane=self.turn_lane,
+            read_lane=self.read_lane,
+        )
+        self.rekeying = Rekeying(
+            home.facts,
+            disk=self.disk,
+            catalogue=self.catalogue,
+            projects=self.projects,
+            review=self.review,
+            tombstones=self.tombstones,
+            intents=self.intents,
+            changes=self.changes,
+            audit=self.audit,
+        )
+        self.verdicts = Verdicts(
+            facts=self.facts,
+            review=self.review,
+            tombstones=self.tombstones,
+            intents=self.intents,
+            audit=self.audit,
+        )
+        self.forgetting = Forgetting(
+            home,
+            disk=self.disk,
+            catalogue=self.catalogue,
+            raw=self.raw,
+            conversations=self.conversations,
+            tombstones=self.tombstones,
+            intents=self.intents,
+            changes=self.changes,
+            audit=self.audit,
+            lanes=Lanes(self.fact_lane, self.turn_lane, self.slow_lane),
+            tasks=tasks,
+        )
+        self.watch = Watch(settings, (home.facts, home.raw), self.edits.noticed)
+        self.tasks = tasks
+        self._watches = settings.watch != "off"
         self._home = home
 
     async def load(self) -> None:
         """Read what is there and finish what a crash interrupted."""
+        if self._watches:  # first, so that nothing is missed that is edited while it is being read
+            self.tasks.start(self.watch.run(), name="watch files")
         await self.fact_lane.run(self._load_facts)
         await self.turn_lane.run(self._load_turns)
         await self.read_lane.run(self.scan.wait)
+        await self._finish_intents()
+        self.tasks.start(self.edits.run(), name="look at edited files")
+
+    async def _finish_intents(self) -> None:
+        """Nobody is answered before this: what was begun in another life is done, or rolled back, first.
+
+        One that cannot be finished (the disk is full) stays open, and health tells.
+        """
+        for id, intent in list(self.intents.open.items()):
+            try:
+                if intent.operation is Operation.REKEY:
+                    await self.fact_lane.run(self.rekeying.finish, id, intent)
+                elif intent.operation is Operation.FORGET:
+                    await self.forgetting.resume(id, intent)
+                else:
+                    await self.fact_lane.run(self.verdicts.finish, id, intent)
+            except BeadError as error:
+                log.error("an operation could not be finished", operation=intent.operation, error=error.code)
 
     async def close(self) -> None:
         """Let running work end and make the last appends durable."""
         self.changes.close()
-        for lane in (self.fact_lane, self.turn_lane, self.read_lane):
+        for lane in (self.slow_lane, self.fact_lane, self.turn_lane, self.read_lane):
             await asyncio.to_thread(lane.close)
         if not self.disk.stopped:
             await self._sync_lane.run(self.disk.sync_appended)
@@ -88,12 +190,16 @@ class Store:
 
     def trouble(self) -> tuple[str, ...]:
         """What does not work, in plain words for a health answer."""
+        unfinished = sum(not intent.waits_for_index for intent in self.intents.open.values())
         damaged = self.catalogue.damaged_count + len(self._table_damage()) + len(self.conversations.damage)
+        damaged += len(self._record_damage())
         return tuple(
             words
             for words in (
-                self.disk.stopped,
+                self.disk.stopped or self.disk.refusing,
                 self.scan.trouble,
+                self.watch.trouble,
+                f"{unfinished} operations are not finished yet" if unfinished else None,
                 f"{damaged} files cannot be read; 'bead doctor' names them" if damaged else None,
             )
             if words
@@ -101,7 +207,10 @@ class Store:
 
     def damage(self) -> list[DamagedFile]:
         """Files that cannot be read; the review queue's are looked at when somebody asks for them."""
-        return [*self.catalogue.damage(), *self._table_damage(), *self.conversations.damage]
+        return [*self.catalogue.damage(), *self._table_damage(), *self._record_damage(), *self.conversations.damage]
+
+    def _record_damage(self) -> list[DamagedFile]:
+        return [*([self.tombstones.damage] if self.tombstones.damage else []), *self.intents.damage]
 
     def _table_damage(self) -> list[DamagedFile]:
         return [self.projects.damage] if self.projects.damage else []
@@ -112,6 +221,8 @@ class Store:
         self.disk.sweep(self._home.sessions)
         self.disk.sweep(self._home.root, min_age_s=_OTHERS_AT_WORK_S)
         self.projects.load()
+        self.tombstones.load()
+        self.intents.load()
         self.catalogue.load()
         self.facts.finish_interrupted()
 
@@ -125,7 +236,9 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def create_service(settings: StoreSettings, home: Home, owner: str) -> Service:
+def create_service(
+    settings: StoreSettings, home: Home, owner: str, scan_settings: ScanSettings = NO_EXCEPTIONS
+) -> Service:
     """The store of `home`, ready to run; nothing is opened before its lifespan begins."""
     registry = CollectorRegistry()
     writes = Counter("bead_store_writes", "Facts by what a write did.", ["verb"], registry=registry)
@@ -141,7 +254,7 @@ def create_service(settings: StoreSettings, home: Home, owner: str) -> Service:
         prepared = await asyncio.to_thread(prepare, home)
         async with HomeLock(home.lock, settings.lock_wait_s), AsyncExitStack() as stack:
             tasks = Tasks()
-            opened.append(Store(settings, home, owner, prepared, tasks, writes))
+            opened.append(Store(settings, scan_settings, home, owner, prepared, tasks, writes))
             stack.callback(opened.clear)
             stack.push_async_callback(store().close)
             await stack.enter_async_context(tasks)

@@ -11,8 +11,8 @@ from pathlib import Path
 import structlog
 
 from bead import keys
-from bead.errors import BadRequest, BeadError, Refused, Unavailable
-from bead.facts import FactType, FactVersion, Sensitivity, Status, TriggerCard
+from bead.errors import BadRequest, BeadError, Refused, Tombstoned, Unavailable
+from bead.facts import FactType, FactVersion, Sensitivity, Status, TriggerCard, Trust
 from bead.wire.store import ChangeKind, Mark, Verb, WriteAnswer, WriteFact
 from bead_store import layout
 from bead_store.audit import Audit
@@ -25,6 +25,7 @@ from bead_store.projects import Projects
 from bead_store.review import Proposal, ReviewFiles
 from bead_store.scan import Scan
 from bead_store.supersession import NewVersion, Reinforce, Review, Statement, Unchanged, decide
+from bead_store.tombstones import Tombstones
 
 MAX_BODY_BYTES = 64 << 10
 MAX_CARD_ITEMS = 50
@@ -53,6 +54,7 @@ class Facts:
         changes: Changes,
         audit: Audit,
         scan: Scan,
+        tombstones: Tombstones,
         now: Callable[[], datetime],
     ) -> None:
         self._folder = folder
@@ -64,6 +66,7 @@ class Facts:
         self._changes = changes
         self._audit = audit
         self._scan = scan
+        self._tombstones = tombstones
         self._now = now
 
     def write(self, request: WriteFact) -> WriteAnswer:
@@ -81,10 +84,15 @@ class Facts:
         self._scan.require_clean(
             body, key, *card.say, *card.do, *card.see, *card.unless, *request.sources, request.harness or ""
         )
+        self._check_tombstones(key, body, card, request.trust)
         statement = Statement(body, request.type or default_type, request.trust, request.when)
         for _ in range(_ATTEMPTS):
             try:
-                return self._apply(key, statement, request)
+                answer = self._apply(key, statement, request)
+                # The value first: a crash here leaves a refused value that is there, never one that nobody stated.
+                if request.trust is Trust.USER_STATED and self._tombstones.lift(key, body, answer.uid):
+                    self._audit.record("restored", answer.uid, version=answer.version)
+                return answer
             except FileExistsError:
                 continue
             except Unavailable:
@@ -116,6 +124,11 @@ class Facts:
         for entry in self._catalogue.entries():
             if len(entry.versions) > 1:
                 self._mark_superseded(entry.key, entry.versions[-2])
+
+    def _check_tombstones(self, key: str, body: str, card: TriggerCard, trust: Trust) -> None:
+        said = (body, *card.say, *card.do, *card.see, *card.unless)
+        if trust is not Trust.USER_STATED and any(self._tombstones.refuses(key, text) for text in said):
+            raise Tombstoned("this was forgotten or rejected; only the person can state it again")
 
     def _apply(self, key: str, statement: Statement, request: WriteFact) -> WriteAnswer:
         entry = self._catalogue.refresh(key)

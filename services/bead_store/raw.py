@@ -5,25 +5,38 @@ How a turn looks in the file is `turnfile`.
 """
 
 import os
-from collections import OrderedDict
+import stat
+from collections import Counter, OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
-from bead.errors import BadRequest, NotFound
+from bead.errors import BadRequest, DamagedFile, NotFound
 from bead.turns import Role
 from bead.wire.store import AppendTurn, ChangeKind, SessionView, TurnAppended, TurnView
 from bead_store import files, header, turnfile
 from bead_store.changes import Changes
 from bead_store.header import moment_text
 from bead_store.names import file_name, word
+from bead_store.redaction import Wanted, ordinals_to_redact, plan
 from bead_store.scan import Scan
 
 MAX_TURN_CHARS = 16 << 20
 MAX_SESSION_BYTES = 256 << 20
 _ID_CHARS = 1_000
+_DEPTH = 4
+"""YYYY/MM/DD/<session>.md"""
 _OPEN_SESSIONS = 256
 """Sessions whose turn ids are kept in memory; another one is read from its file first."""
+
+
+class Foreign(NamedTuple):
+    """What somebody else has done to a session's file."""
+
+    session: str
+    verb: str
 
 
 @dataclass
@@ -52,15 +65,37 @@ class RawLog:
         self._paths: OrderedDict[str, Path] = OrderedDict()
         """By session, the one written last at the end."""
         self._open: OrderedDict[str, _Session] = OrderedDict()
+        self._seen: dict[str, int] = {}
+        """How each session's file looked when somebody else had written it, see `files.stamp`."""
 
     def load(self) -> None:
-        """Learn which sessions there are."""
-        found = [
-            (path.stat().st_mtime_ns, path.stem, path)
-            for path in self._folder.glob("[0-9]*/[0-9]*/[0-9]*/*.md")
-            if file_name(path.stem) == path.stem and not path.is_symlink()
-        ]
+        """Learn which sessions there are; no file is opened."""
+        found: list[tuple[int, str, Path]] = []
+        for path in self._folder.glob("[0-9]*/[0-9]*/[0-9]*/*.md"):
+            state = path.lstat()
+            if file_name(path.stem) == path.stem and stat.S_ISREG(state.st_mode):
+                found.append((state.st_mtime_ns, path.stem, path))
+                self._seen[path.stem] = files.stamp(state)
         self._paths = OrderedDict((session, path) for _, session, path in sorted(found))
+
+    def notice(self, path: Path) -> Foreign | None:
+        """Look at a file that somebody else may have changed; what was done to it, told to readers already."""
+        name = path.stem
+        if file_name(name) != name or path.suffix != ".md" or len(path.relative_to(self._folder).parts) != _DEPTH:
+            return None
+        known = self._paths.get(name)
+        stamp = files.stamp_of(str(path))
+        is_ours = self._disk.wrote(stamp) if stamp else known is None
+        if is_ours or known not in (None, path) or (stamp and stamp == self._seen.get(name)):
+            return None
+        self._open.pop(name, None)
+        if stamp:
+            self._paths[name], self._seen[name] = path, stamp
+        else:
+            del self._paths[name]
+            self._seen.pop(name, None)
+        self._changes.publish(ChangeKind.TURN, name, gone=not stamp)
+        return Foreign(name, "added" if known is None else "edited" if stamp else "removed")
 
     def append(self, request: AppendTurn) -> TurnAppended:
         """Write one turn unless its id is there already.
@@ -100,10 +135,10 @@ class RawLog:
         self._changes.publish(ChangeKind.TURN, name, added=ordinal if is_only_longer else None)
         return TurnAppended(source=self._source(session, ordinal))
 
-    def sessions(self, limit: int) -> tuple[str, ...]:
-        """Known sessions, the one written last first."""
-        names = list(self._paths)
-        return tuple(reversed(names[-limit:])) if limit else ()
+    def sessions(self, limit: int | None) -> tuple[str, ...]:
+        """Known sessions, the one written last first; all of them for None."""
+        names = list(self._paths)[::-1]
+        return tuple(names[:limit])
 
     def read(self, session: str, after: int = 0) -> SessionView:
         """The turns of one session with a greater ordinal than `after`; the newest without reading the whole file.
@@ -134,6 +169,98 @@ class RawLog:
                 continue
             found.append((session, f"{state.st_size:x}-{state.st_mtime_ns:x}"))
         return found
+
+    def paths_in(self, folder: Path) -> list[Path]:
+        """Session files in `folder` and below that are known, or are there; any thread may ask."""
+        known = [path for path in list(self._paths.values()) if path.is_relative_to(folder)]
+        return list({*known, *(path for path in folder.rglob("*.md") if path.is_file())})
+
+    def clean(self, session: str, ordinals: frozenset[int]) -> Counter[str]:
+        """Replace the credentials in these turns by markers, each counted by its rule; durable on return.
+
+        Raises:
+            NotFound, DamagedFile: the file has gone away or cannot be read.
+        """
+        path = self._paths.get(session)
+        try:
+            data = files.read(path, MAX_SESSION_BYTES) if path else b""
+        except FileNotFoundError:
+            data = b""
+        if path is None or not data:
+            raise NotFound("no session has that id")
+        scanned = turnfile.scan(data)
+        counts: Counter[str] = Counter()
+        pieces: list[bytes] = []
+        at = 0
+        for record, (start, end) in zip(scanned.records, scanned.spans, strict=True):
+            if record.ordinal in ordinals:
+                text, found = self._scan.redacted(record.text)
+                if found:
+                    counts += found
+                    pieces += [data[at:start], turnfile.escape(text).encode("utf-8", "replace")]
+                    at = end
+        if counts:
+            self._disk.replace_erasing(path, b"".join([*pieces, data[at:]]))
+            self._open.pop(session, None)
+            self._changes.publish(ChangeKind.TURN, session)
+        return counts
+
+    def find(self, *wanted: Wanted) -> Iterator[tuple[str, tuple[frozenset[int], ...]]]:
+        """Sessions that hold something of what is wanted, with the turns to redact for each; any thread may ask.
+
+        Turn 0 stands for what is between the turns, or torn.
+
+        Raises:
+            DamagedFile: a session cannot be read, so nobody can say what it holds.
+        """
+        for name, path in list(self._paths.items()):
+            try:
+                data = files.read(path, MAX_SESSION_BYTES)
+            except FileNotFoundError:
+                continue
+            file = self._file(path)
+            if any(each.may_be_in(data, file) for each in wanted):
+                found = tuple(ordinals_to_redact(data, file, wanted))
+                if any(found):
+                    yield name, found
+
+    def redact(self, session: str, wanted: Wanted) -> int:
+        """Overwrite the turns of one session that are wanted, where they lie; durable on return. How many those were.
+
+        Marker lines stay, so a retry of the same turn is still known and is not captured again.
+        """
+        path = self._paths.get(session)
+        try:
+            data = files.read(path, MAX_SESSION_BYTES) if path else b""
+        except FileNotFoundError:
+            data = b""
+        if path is None or not data:
+            return 0
+        found = list(plan(data, self._file(path), wanted))
+        torn = turnfile.scan(data).whole_bytes
+        gone = [(part.start, turnfile.forgotten(part.size)) for part in found]
+        if torn < len(data):  # never acknowledged, and cut before the next turn anyway
+            self._disk.overwrite(path, [*gone, (torn, bytes(len(data) - torn))])
+            self._disk.truncate(path, torn)
+            self._open.pop(session, None)
+        elif gone:
+            self._disk.overwrite(path, gone)
+        if found:
+            self._changes.publish(ChangeKind.TURN, session)
+        return len({part.ordinal for part in found})
+
+    def strays(self, wanted: Wanted) -> Iterator[Path]:
+        """Files among the sessions that are none of bead's, a sync tool's copies say, and hold a value."""
+        known = set(self._paths.values())
+        for folder, _, names in os.walk(self._folder):
+            for path in (Path(folder) / name for name in names):
+                if path not in known and not path.name.startswith(files.TEMPORARY_PREFIX):
+                    try:
+                        data = files.read(path, MAX_SESSION_BYTES)
+                    except (DamagedFile, FileNotFoundError):
+                        continue
+                    if wanted.holds(data.decode("utf-8", "replace")):
+                        yield path
 
     def _end(self, name: str, path: Path, after: int) -> bytes:
         """The file from turn `after` + 1 on; empty when its place is not known or a person has moved it."""

@@ -15,24 +15,34 @@ from bead.facts import FactVersion
 from bead.wire.store import (
     Acknowledge,
     AppendTurn,
+    AuditReport,
     ChangeKind,
     ChangePage,
     CommitBlocks,
+    ConfirmForget,
     Damage,
     DamageReport,
+    Decided,
     FactList,
     FindConversation,
+    ForgetKeys,
+    ForgetPreview,
+    ForgetReceipt,
     History,
     Manifest,
     ManifestEntry,
     Mark,
     Project,
+    Rekey,
+    Rekeyed,
+    RescanProgress,
     ResolveProject,
     ReviewQueue,
     SessionList,
     WriteAnswer,
     WriteFact,
 )
+from bead_store.intents import Operation
 
 if TYPE_CHECKING:
     from bead_store.app import Store
@@ -76,6 +86,26 @@ def add_routes(api: FastAPI, store: Callable[[], "Store"]) -> None:
     async def queue() -> ReviewQueue:
         return ReviewQueue(items=await store().read_lane.run(store().review.items))
 
+    @api.post("/v1/queue/{item:path}/accept")
+    async def accept(item: str) -> Decided:
+        return await store().fact_lane.run(store().verdicts.decide, Operation.ACCEPT, item)
+
+    @api.post("/v1/queue/{item:path}/reject")
+    async def reject(item: str) -> Decided:
+        return await store().fact_lane.run(store().verdicts.decide, Operation.REJECT, item)
+
+    @api.post("/v1/rekey")
+    async def rekey(request: Rekey) -> Rekeyed:
+        return await store().fact_lane.run(store().rekeying.rekey, request)
+
+    @api.post("/v1/forget/preview")
+    async def preview_forget(request: ForgetKeys) -> ForgetPreview:
+        return await store().forgetting.preview(request)
+
+    @api.post("/v1/forget")
+    async def forget(request: ConfirmForget) -> ForgetReceipt:
+        return await store().forgetting.forget(request)
+
     @api.get("/v1/damage")
     async def damage() -> DamageReport:
         found = store().damage() + await store().read_lane.run(store().review.damage)
@@ -85,6 +115,20 @@ def add_routes(api: FastAPI, store: Callable[[], "Store"]) -> None:
         )
         notes = tuple(Damage(path=note.path, line=None, reason=note.reason) for note in left_alone)
         return DamageReport(files=files, notes=notes)
+
+    @api.get("/v1/audit/verify")
+    async def verify_audit() -> AuditReport:
+        return await store().slow_lane.run(store().audit.verify)
+
+    @api.post("/v1/scan/rescan")
+    async def rescan() -> RescanProgress:
+        if store().credentials.begin():
+            store().tasks.start(store().credentials.run(), name="rescan")
+        return store().credentials.progress
+
+    @api.get("/v1/scan/rescan")
+    async def rescan_progress() -> RescanProgress:
+        return store().credentials.progress
 
     @api.post("/v1/projects/resolve")
     async def resolve_project(request: ResolveProject) -> Project | None:
@@ -110,6 +154,7 @@ def add_routes(api: FastAPI, store: Callable[[], "Store"]) -> None:
     @api.post("/v1/changes/ack", status_code=204, response_class=Response)
     async def acknowledge(request: Acknowledge) -> None:
         store().changes.acknowledge(request.consumer, request.epoch, request.seq)
+        await store().forgetting.acknowledged()
 
     @api.get("/v1/manifest", response_model=None)
     async def manifest() -> Response:

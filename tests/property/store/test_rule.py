@@ -19,6 +19,7 @@ from bead_store.files import Disk
 from bead_store.projects import Projects
 from bead_store.review import ReviewFiles
 from bead_store.scan import Scan
+from bead_store.tombstones import Tombstones
 
 KEYS = st.sampled_from(["user/a", "user/a/b", "project/shop/a"])
 BODIES = st.sampled_from(["one", "two", "three: *x*", "---\nkey: user/a\n---"])
@@ -70,6 +71,7 @@ class Rule(RuleBasedStateMachine):
             changes=self.changes,
             audit=Audit(self.root / "audit.log", disk, self.now),
             scan=SCAN,
+            tombstones=Tombstones(self.root / "tombstones.log", b"k" * 32, disk=disk, now=self.now),
             now=self.now,
         )
         self.catalogue.load()

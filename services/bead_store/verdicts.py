@@ -1,0 +1,86 @@
+"""What a person decides about a review item: accepted values are written as the person's own, rejected ones buried.
+
+Each is written down as an intent first, so that a decision made is a decision carried out, whatever happens.
+"""
+
+from collections import OrderedDict
+
+from bead.errors import Corrupt, NotFound, Refused
+from bead.facts import Trust
+from bead.wire.store import Decided, WriteFact
+from bead_store.audit import Audit
+from bead_store.facts import Facts
+from bead_store.intents import Intent, Intents, Operation
+from bead_store.review import Proposal, ReviewFiles
+from bead_store.tombstones import Tombstones
+
+_REMEMBERED = 1_000
+"""Decisions of this process that a repeated question is answered with."""
+_WORDS = {Operation.ACCEPT: "accepted", Operation.REJECT: "rejected"}
+
+
+class Verdicts:
+    """Called from the facts' lane only."""
+
+    def __init__(
+        self, *, facts: Facts, review: ReviewFiles, tombstones: Tombstones, intents: Intents, audit: Audit
+    ) -> None:
+        self._facts = facts
+        self._review = review
+        self._tombstones = tombstones
+        self._intents = intents
+        self._audit = audit
+        self._decided: OrderedDict[tuple[Operation, str], Decided] = OrderedDict()
+
+    def decide(self, operation: Operation, item: str) -> Decided:
+        """Carry out a decision; durable when this returns, and the same answer when it is asked again.
+
+        Raises:
+            NotFound: no such item waits.
+            Refused: the value cannot be written; the item stays.
+        """
+        try:
+            proposal = self._review.proposal(item)
+        except NotFound:
+            if (operation, item) in self._decided:
+                return self._decided[operation, item]
+            raise
+        intent = self._intents.begin(Intent(operation, item=item))
+        try:
+            decided = self._carry_out(operation, item, proposal)
+        finally:
+            # A value that is refused stays where it is, and so does one that the disk would not take: asked again.
+            self._intents.finish(intent)
+        self._decided[operation, item] = decided
+        while len(self._decided) > _REMEMBERED:
+            self._decided.popitem(last=False)
+        return decided
+
+    def finish(self, id: str, intent: Intent) -> None:
+        """After a crash: do what was decided, unless it is done."""
+        assert intent.item is not None, "a decision is about an item"
+        try:
+            self._carry_out(intent.operation, intent.item, self._review.proposal(intent.item))
+        except (Refused, Corrupt):
+            pass  # done already, or it cannot be: then the item is still there for another decision
+        self._intents.finish(id)
+
+    def _carry_out(self, operation: Operation, item: str, proposal: Proposal) -> Decided:
+        written = None
+        if operation is Operation.ACCEPT:
+            written = self._facts.write(
+                WriteFact(
+                    body=proposal.body,
+                    key=proposal.key,
+                    type=proposal.type,
+                    trust=Trust.USER_STATED,
+                    when=proposal.when or None,
+                    sources=proposal.sources,
+                    harness=proposal.harness,
+                )
+            )
+        else:
+            self._tombstones.bury_proposal(proposal.key, proposal.body, item)
+        self._review.take_away(item)
+        self._audit.record(_WORDS[operation], item)
+        return Decided(id=item, decision=_WORDS[operation], key=proposal.key, written=written)
