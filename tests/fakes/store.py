@@ -6,7 +6,7 @@
     store.restart()            # a new epoch, as after a restore
 
 Held true by those tests of the store's contract that speak of no file (tests/contract/index/test_fake_store.py). It
-scans nothing: credentials and private spans are kept as they come, and nothing is ever refused as forgotten.
+scans nothing: credentials and private spans are kept as they come. What a person decides is in `decisions`.
 """
 
 import asyncio
@@ -40,13 +40,20 @@ from bead.wire.store import (
     ChangeKind,
     ChangePage,
     CommitBlocks,
+    ConfirmForget,
+    Decided,
     FactList,
     FindConversation,
+    ForgetKeys,
+    ForgetPreview,
+    ForgetReceipt,
     History,
     Manifest,
     ManifestEntry,
     Mark,
     Project,
+    Rekey,
+    Rekeyed,
     ResolveProject,
     ReviewItem,
     ReviewQueue,
@@ -58,6 +65,7 @@ from bead.wire.store import (
     WriteAnswer,
     WriteFact,
 )
+from tests.fakes.decisions import Decisions
 
 Asked = TypeVar("Asked")
 _SOMEBODYS_HOME = re.compile(r"/(?:home|Users)/[^/]+\Z|/root\Z")
@@ -76,6 +84,9 @@ class FakeStore:
         self.acknowledged: dict[str, int] = {}
         """Last sequence number of each consumer."""
         self.queue: list[ReviewItem] = []
+        self.proposals: dict[str, WriteFact] = {}
+        """What an accept would write, by review item."""
+        self.decisions = Decisions(self)
         self.clock = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
         """Time of the next write; each write takes a second."""
         self.service = self._create_service()
@@ -86,12 +97,12 @@ class FakeStore:
         self._changes: dict[tuple[ChangeKind, str], Change] = {}
         """The newest change of each key and session, oldest first."""
         self._changed = asyncio.Condition()
-        self._facts: dict[str, list[FactVersion]] = {}
-        self._turns: dict[str, dict[str, TurnView]] = {}
+        self.facts: dict[str, list[FactVersion]] = {}
+        self.turns: dict[str, dict[str, TurnView]] = {}
         self._projects: dict[str, list[str]] = {}
         """The identities of each project, strongest first."""
         self._directories: dict[str, str] = {}
-        self._conversations: dict[str, Conversation] = {}
+        self.conversations: dict[str, Conversation] = {}
         self._whose: dict[str, tuple[str, str]] = {}
 
     # -- what tests do behind the client's back -----------------------------------------------------------------------
@@ -114,24 +125,24 @@ class FakeStore:
 
     async def forget(self, key: str) -> int:
         """Remove every version of `key`; the sequence number of that change."""
-        del self._facts[key]
-        return await self._note(ChangeKind.FACT, key, gone=True)
+        del self.facts[key]
+        return await self.note(ChangeKind.FACT, key, gone=True)
 
     def lose(self, key: str) -> None:
         """Remove `key` without a trace in the feed, as when files are deleted while nothing runs."""
-        del self._facts[key]
+        del self.facts[key]
 
     async def redact_turn(self, session: str, ordinal: int) -> int:
         """Replace a turn's text as forget does; the sequence number of that change."""
-        turns = self._turns[session]
+        turns = self.turns[session]
         turn_id = next(turn_id for turn_id, turn in turns.items() if turn.ordinal == ordinal)
         turns[turn_id] = turns[turn_id].model_copy(update={"text": "[forgotten]"})
-        return await self._note(ChangeKind.TURN, session)
+        return await self.note(ChangeKind.TURN, session)
 
     async def put(self, fact: FactVersion) -> int:
         """Store `fact` as it is, past every rule; the sequence number of that change."""
-        self._facts.setdefault(fact.key, []).append(fact)
-        return await self._note(ChangeKind.FACT, fact.key)
+        self.facts.setdefault(fact.key, []).append(fact)
+        return await self.note(ChangeKind.FACT, fact.key)
 
     # -- facts --------------------------------------------------------------------------------------------------------
 
@@ -144,17 +155,21 @@ class FakeStore:
         in_project = request.project and request.type is not FactType.USER
         scope = f"project/{request.project}" if in_project else "user"
         key = str(keys.in_scope(scope, request.key or keys.derive_name(request.body)))
-        versions = self._facts.get(key, [])
+        self.decisions.check(key, request)
+        versions = self.facts.get(key, [])
         current = versions[-1] if versions else None
         new = self._new_version(request, key, current)
         if current and (current.body, current.type) == (new.body, new.type):
-            return await self._reinforce(current, new)
+            answer = await self._reinforce(current, new)
+            self.decisions.lift(key, request)
+            return answer
         if current and current.trust.outranks(new.trust):
-            return self._queue(current, new)
+            return self._queue(current, new, request)
         if current:
             versions[-1] = current.model_copy(update={"status": Status.SUPERSEDED})
-        self._facts.setdefault(key, []).append(new)
-        await self._note(ChangeKind.FACT, key)
+        self.facts.setdefault(key, []).append(new)
+        await self.note(ChangeKind.FACT, key)
+        self.decisions.lift(key, request)
         verb = Verb.SUPERSEDED if current else Verb.CREATED
         return WriteAnswer(
             verb=verb, key=key, uid=new.uid, version=new.version, replaced=current.body if current else None
@@ -167,17 +182,17 @@ class FakeStore:
     def history(self, key: str) -> History:
         """`GET /v1/facts/{key}/history`."""
         keys.parse(key)
-        if key not in self._facts:
+        if key not in self.facts:
             raise NotFound("no fact is stored under that key")
-        return History(key=key, versions=tuple(self._facts[key]))
+        return History(key=key, versions=tuple(self.facts[key]))
 
     def list_facts(self, scope: str | None, after: str | None, limit: int) -> FactList:
         """`GET /v1/facts`."""
         if scope:
             keys.check_scope(scope)
         found = [
-            self._facts[key][-1]
-            for key in sorted(self._facts)
+            self.facts[key][-1]
+            for key in sorted(self.facts)
             if (not scope or keys.parse(key).scope == scope) and (after is None or key > after)
         ]
         return FactList(facts=tuple(found[:limit]), next_after=found[limit - 1].key if len(found) > limit else None)
@@ -190,15 +205,15 @@ class FakeStore:
         said = mark.model_dump(exclude_none=True, exclude={"key"})
         marked = current.model_copy(update={**said, **({"status": mark.status} if mark.status else {})})
         if marked != current:
-            self._facts[mark.key][-1] = marked
-            await self._note(ChangeKind.FACT, mark.key)
+            self.facts[mark.key][-1] = marked
+            await self.note(ChangeKind.FACT, mark.key)
         return marked
 
     def _new_version(self, request: WriteFact, key: str, current: FactVersion | None) -> FactVersion:
         in_project = key.startswith("project/")
         self.clock += timedelta(seconds=1)
         return FactVersion(
-            uid=current.uid if current else hashlib.sha256(key.encode()).hexdigest()[:16],
+            uid=current.uid if current else hashlib.sha256(f"{key} {self.clock}".encode()).hexdigest()[:16],
             key=key,
             version=current.version + 1 if current else 1,
             type=request.type or (FactType.PROJECT if in_project else FactType.USER),
@@ -225,17 +240,18 @@ class FakeStore:
             better["status"] = Status.CURRENT
         verb = Verb.REINFORCED if better else Verb.UNCHANGED
         if better:
-            self._facts[current.key][-1] = current.model_copy(update=better)
-            await self._note(ChangeKind.FACT, current.key)
+            self.facts[current.key][-1] = current.model_copy(update=better)
+            await self.note(ChangeKind.FACT, current.key)
         return WriteAnswer(verb=verb, key=current.key, uid=current.uid, version=current.version)
 
-    def _queue(self, current: FactVersion, new: FactVersion) -> WriteAnswer:
+    def _queue(self, current: FactVersion, new: FactVersion, request: WriteFact) -> WriteAnswer:
         id = hashlib.sha256(f"{new.key}\0{new.body}".encode()).hexdigest()[:16]
         item = ReviewItem(
             id=id, kind="lower-trust", key=new.key, body=new.body, trust=new.trust, created=new.valid_from
         )
         if all(item.id != id for item in self.queue):
             self.queue.append(item)
+            self.proposals[id] = request
         return WriteAnswer(verb=Verb.QUEUED, key=new.key, uid=current.uid, version=current.version, review_id=id)
 
     # -- turns --------------------------------------------------------------------------------------------------------
@@ -246,7 +262,7 @@ class FakeStore:
             at = datetime.fromisoformat(request.at)
         except ValueError:
             raise BadRequest("'at' is no time") from None
-        turns = self._turns.setdefault(request.session, {})
+        turns = self.turns.setdefault(request.session, {})
         known = request.turn_id in turns
         if not known:
             ordinal = len(turns) + 1
@@ -261,20 +277,20 @@ class FakeStore:
                 source=f"raw/{first:%Y/%m/%d}/{request.session}.md#turn-{ordinal}",
                 complete=request.complete,
             )
-            self._turns[request.session] = self._turns.pop(request.session)  # newest last
-            await self._note(ChangeKind.TURN, request.session, added=ordinal)
+            self.turns[request.session] = self.turns.pop(request.session)  # newest last
+            await self.note(ChangeKind.TURN, request.session, added=ordinal)
         return TurnAppended(turns[request.turn_id].source, known)
 
     def session(self, session: str, after: int = 0) -> SessionView:
         """`GET /v1/sessions/{id}`."""
-        if session not in self._turns:
+        if session not in self.turns:
             raise NotFound("no such session")
-        newer = tuple(turn for turn in self._turns[session].values() if turn.ordinal > after)
+        newer = tuple(turn for turn in self.turns[session].values() if turn.ordinal > after)
         return SessionView(session=session, turns=newer)
 
     def sessions(self, limit: int) -> SessionList:
         """`GET /v1/sessions`."""
-        return SessionList(sessions=tuple(reversed(self._turns))[:limit])
+        return SessionList(sessions=tuple(reversed(self.turns))[:limit])
 
     # -- projects, conversations --------------------------------------------------------------------------------------
 
@@ -322,7 +338,7 @@ class FakeStore:
     async def find_conversation(self, request: FindConversation) -> Conversation:
         """`POST /v1/conversations/find`."""
         id = f"{request.session}-{request.thread}"
-        own = self._conversations.get(id, Conversation(id, 0))
+        own = self.conversations.get(id, Conversation(id, 0))
         others = self._others(request.owner, request.project, id) if len(request.positions) > 1 else []
         found: list[Block] = []
         for position in request.positions:
@@ -332,15 +348,16 @@ class FakeStore:
 
     async def commit_blocks(self, request: CommitBlocks) -> Conversation:
         """`POST /v1/conversations/commit`."""
-        current = self._conversations.get(request.conversation, Conversation(request.conversation, 0))
+        current = self.conversations.get(request.conversation, Conversation(request.conversation, 0))
         held = {(block.position, block.kind): block for block in current.blocks}
         clash = any(held.get((block.position, block.kind), block) != block for block in request.blocks)
-        if current.generation != request.generation or clash:
+        is_refused = any(not self.decisions.refused_uids.isdisjoint(block.fact_uids) for block in request.blocks)
+        if current.generation != request.generation or clash or is_refused:
             raise StaleConversation("the conversation has moved on", state=msgspec.to_builtins(current))
         new = tuple(block for block in request.blocks if (block.position, block.kind) not in held)
         kept = Conversation(current.id, current.generation or 1, current.blocks + new)
-        self._conversations.pop(current.id, None)
-        self._conversations[current.id] = kept  # newest last
+        self.conversations.pop(current.id, None)
+        self.conversations[current.id] = kept  # newest last
         self._whose[current.id] = (request.owner, request.project)
         return Conversation(current.id, kept.generation)
 
@@ -348,7 +365,7 @@ class FakeStore:
         """Other conversations of the same owner and project, newest first."""
         return [
             conversation
-            for conversation in reversed(self._conversations.values())
+            for conversation in reversed(self.conversations.values())
             if conversation.id != id and self._whose[conversation.id] == (owner, project)
         ]
 
@@ -371,11 +388,11 @@ class FakeStore:
 
     def manifest(self) -> Manifest:
         """`GET /v1/manifest`."""
-        entries = [_entry(ChangeKind.FACT, key, versions) for key, versions in self._facts.items()]
-        entries += [_entry(ChangeKind.TURN, session, turns.values()) for session, turns in self._turns.items()]
+        entries = [_entry(ChangeKind.FACT, key, versions) for key, versions in self.facts.items()]
+        entries += [_entry(ChangeKind.TURN, session, turns.values()) for session, turns in self.turns.items()]
         return Manifest(epoch=self.epoch, seq=self.seq, entries=tuple(entries))
 
-    async def _note(self, kind: ChangeKind, id: str, *, gone: bool = False, added: int | None = None) -> int:
+    async def note(self, kind: ChangeKind, id: str, *, gone: bool = False, added: int | None = None) -> int:
         async with self._changed:
             self._seq += 1
             before = self._changes.pop((kind, id), None)
@@ -454,6 +471,26 @@ def _add_routes(api: FastAPI, store: FakeStore) -> None:
     @api.get("/v1/queue")
     async def queue() -> ReviewQueue:
         return ReviewQueue(items=tuple(store.queue))
+
+    @api.post("/v1/queue/{item:path}/accept")
+    async def accept(item: str) -> Decided:
+        return await store.decisions.accept(item)
+
+    @api.post("/v1/queue/{item:path}/reject")
+    async def reject(item: str) -> Decided:
+        return await store.decisions.reject(item)
+
+    @api.post("/v1/rekey")
+    async def rekey(request: Rekey) -> Rekeyed:
+        return await store.decisions.rekey(request)
+
+    @api.post("/v1/forget/preview")
+    async def preview_forget(request: ForgetKeys) -> ForgetPreview:
+        return store.decisions.preview(request)
+
+    @api.post("/v1/forget")
+    async def forget(request: ConfirmForget) -> ForgetReceipt:
+        return await store.decisions.forget(request)
 
     @api.post("/v1/projects/resolve")
     async def resolve(request: ResolveProject) -> Project | None:

@@ -9,7 +9,16 @@ import pytest
 
 from bead.bus.transport import InProcessTransport
 from bead.home import Home
-from tests.contract.store import test_changes, test_conversations, test_facts, test_projects, test_turns
+from tests.contract.store import (
+    test_changes,
+    test_conversations,
+    test_facts,
+    test_forget,
+    test_projects,
+    test_rekey,
+    test_turns,
+    test_verdicts,
+)
 from tests.contract.store.opening import Open
 from tests.fakes.store import FakeStore
 
@@ -51,7 +60,17 @@ def _whole_source(test: Callable[..., object]) -> str:
     return inspect.getsource(test) + "".join(repr(mark.args) for mark in marks)
 
 
-for _module in (test_changes, test_conversations, test_facts, test_projects, test_turns):
+_MODULES = (
+    test_changes,
+    test_conversations,
+    test_facts,
+    test_forget,
+    test_projects,
+    test_rekey,
+    test_turns,
+    test_verdicts,
+)
+for _module in _MODULES:
     globals().update(_tests_without_files(_module))
 
 
