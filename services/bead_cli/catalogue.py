@@ -45,11 +45,23 @@ COMMANDS: tuple[Command, ...] = (
     Command("search", "search facts and conversations", "search"),
     Command("pin", "show a fact at the start of every conversation", "mark"),
     Command("unpin", "take that back", "mark"),
+    Command("reinforce", "make a dormant fact current again", "mark"),
+    Command("rekey", "move a fact with its history to another key", "rekey"),
+    Command("forget", "take facts and their text out of everything bead keeps", "forget"),
     Command("queue", "what waits for your decision", "queue"),
     Command("index", "rebuild the search index from the files", "index"),
+    Command("doctor", "what is wrong, why, and the command that mends it", "doctor"),
+    Command("audit", "check the audit log", "audit"),
+    Command("scan", "scan what is stored for credentials again", "scan"),
     Command("bench", "measure bead", "bench"),
     Command("completion", "tab completion for bash, zsh or fish", "completion"),
     Command("version", "the version of bead", "version"),
 )
 
 BY_NAME = {command.name: command for command in COMMANDS}
+
+PLANNED = frozenset(
+    "backup bench curate doctor drafts dream drain eval explain export audit forget hook import logs mcp migrate owner"
+    " prime reinforce rekey restore review scan seal sealed setup sync trace unseal unsetup vault".split()
+) - set(BY_NAME)
+"""Names that have a meaning in bead and no command in this version yet."""

@@ -35,6 +35,19 @@ class Output:
         self._stderr.write(f"bead: {text}\n")
         self._stderr.flush()
 
+    def bar(self, done: int, total: int, width: int = 30) -> None:
+        """How far long work is, on one line of a terminal that the next call writes over; ended by `done == total`."""
+        filled = width * done // total if total else 0
+        self._stderr.write(
+            f"\r[{'#' * filled}{' ' * (width - filled)}] {done}/{total}{chr(10) if done == total else ''}"
+        )
+        self._stderr.flush()
+
+    def ask(self, question: str) -> None:
+        """A question on the terminal, its answer on the same line."""
+        self._stderr.write(question)
+        self._stderr.flush()
+
     def error(self, error: BeadError) -> None:
         """One line for a person, and the problem document when a script asked."""
         self.note(" ".join(error.message.split()))

@@ -73,7 +73,8 @@ async def _start(context: Context, names: Sequence[str], stack: AsyncExitStack) 
     home = context.layout()
     ready = prepare(home)
     settings = context.settings()
-    store = create_store(settings.store, home, settings.owner)
+    # One command is over before anything could be edited.
+    store = create_store(settings.store.model_copy(update={"watch": "off"}), home, settings.owner, settings.scan)
     await stack.enter_async_context(store.running())
     buses: dict[str, Transport] = {"store": InProcessTransport("store", store.app)}
     if "index" in names:

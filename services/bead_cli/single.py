@@ -81,7 +81,7 @@ async def _serve_service(name: str, node: _Node, listener: socket.socket, stop: 
     guarded = service.guarded(Access(secret, port, scopes, hosts))
     async with service.running(), asyncio.TaskGroup() as group:
         group.create_task(until(stop, serving(guarded, listener, name)))
-        node.context.output.note(f"{name} answers on port {port}")
+        _announce(node, name, port)
         await (_named_in_runtime(node, port, stop) if name == "store" else stop.wait())
 
 
@@ -119,8 +119,18 @@ async def _serve_proxy(node: _Node, listener: socket.socket, stop: asyncio.Event
         identify=None if in_container else identify,
         hosts=NAMES if in_container else (),
     )
-    node.context.output.note(f"proxy answers on port {listener.getsockname()[1]}")
-    await until(stop, serving_proxy(app, listener))
+    async with serving_proxy(app, listener):
+        _announce(node, "proxy", int(listener.getsockname()[1]))
+        await stop.wait()
+
+
+def _announce(node: _Node, name: str, port: int) -> None:
+    """One line for a person, or one document: from now on the service answers."""
+    node.context.output.note(f"{name} answers on port {port}")
+    if node.context.output.as_json:
+        listener: Listener = getattr(node.settings, name)
+        who = {"name": name, "version": __version__, "pid": os.getpid(), "host": listener.host, "port": port}
+        node.context.output.document(who)
 
 
 async def _service(name: str, node: _Node) -> tuple[Service, Scopes]:
@@ -130,7 +140,7 @@ async def _service(name: str, node: _Node) -> tuple[Service, Scopes]:
         from bead_store.access import SCOPES as STORE_SCOPES
         from bead_store.app import create_service as create_store
 
-        return create_store(settings.store, home, settings.owner), STORE_SCOPES
+        return create_store(settings.store, home, settings.owner, settings.scan), STORE_SCOPES
     home_id = await _home_id(name, node)
     if name == "index":
         from bead_index.access import SCOPES as INDEX_SCOPES

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import aiohttp
 
@@ -14,11 +15,12 @@ from bead.bus.transport import HttpTransport, InProcessTransport, Transport
 from bead.clients.store import StoreClient
 from bead.facts import FactVersion, Trust
 from bead.home import Home
-from bead.settings import StoreSettings
+from bead.settings import ScanSettings, StoreSettings
 from bead.wire.store import WriteAnswer, WriteFact
 from bead_store.access import SCOPES
 from bead_store.app import create_service
 from bead_store.home import prepare
+from bead_store.scan import NO_EXCEPTIONS
 
 WAYS = ("in-process", "socket")
 
@@ -43,9 +45,17 @@ class Open:
 
 
 @asynccontextmanager
-async def opened(home: Home, way: str = "in-process", *, lock_wait_s: float = 0.0) -> AsyncIterator[Open]:
+async def opened(
+    home: Home,
+    way: str = "in-process",
+    *,
+    lock_wait_s: float = 0.0,
+    watch: Literal["events", "sweep", "off"] = "off",
+    scan: ScanSettings = NO_EXCEPTIONS,
+) -> AsyncIterator[Open]:
     """The store of `home`, running while the block runs."""
-    service = create_service(StoreSettings(lock_wait_s=lock_wait_s), home, "me")
+    settings = StoreSettings(lock_wait_s=lock_wait_s, watch=watch, sweep_s=0.2)
+    service = create_service(settings, home, "me", scan)
     async with service.running():
         if way == "in-process":
             bus = InProcessTransport("store", service.app)
