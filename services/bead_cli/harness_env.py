@@ -6,6 +6,8 @@ a miss would let an agent write as the person, so a doubtful variable counts.
 
 from collections.abc import Mapping
 
+from bead.errors import NotAllowed
+
 # (harness, names; a name ending in `_` stands for every variable that starts with it)
 _MARKS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("claude", ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID")),
@@ -29,6 +31,13 @@ def harness_in(environ: Mapping[str, str]) -> str | None:
             if value and any(variable == name or (name[-1] == "_" and variable.startswith(name)) for name in names):
                 return harness
     return None
+
+
+def refuse_inside_harness(environ: Mapping[str, str], what: str) -> None:
+    """Raise NotAllowed when an agent is typing: this decision is a person's (I4)."""
+    harness = harness_in(environ)
+    if harness:
+        raise NotAllowed(f"'{what}' is a person's decision, and this runs inside {harness}; use a terminal of your own")
 
 
 def trust_of(harness: str | None) -> str:
