@@ -85,6 +85,8 @@ class Disk:
     def __init__(self) -> None:
         self.stopped: str | None = None
         """Why nothing is written any more; None while all is well."""
+        self.refusing: str | None = None
+        """Why the last write could not be done, as long as none has worked since; no path, it may hold content."""
         self.on_append: Callable[[], None] | None = None
         """Called from the writing thread when there is something for `sync_appended`."""
         self._durable: set[Path] = set()
@@ -138,6 +140,7 @@ class Disk:
             except OSError:
                 os.ftruncate(descriptor, before)
                 raise
+            self.refusing = None
             self._note(os.fstat(descriptor))
         if self.on_append:
             self.on_append()
@@ -307,6 +310,7 @@ class Disk:
             os.unlink(path)
             raise
         os.close(descriptor)
+        self.refusing = None
         return path
 
     def _note(self, state: os.stat_result) -> None:
@@ -370,6 +374,7 @@ class Disk:
         except FileExistsError:
             raise
         except OSError as error:
+            self.refusing = _refusal(error)
             raise refused_by_disk(path, error) from None
 
 
@@ -378,6 +383,11 @@ def refused_by_disk(path: Path, error: OSError) -> Unavailable:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return Unavailable(f"the disk is full: {path} was not written; make room and try again")
     return Unavailable(f"{path} cannot be written ({error.strerror})")
+
+
+def _refusal(error: OSError) -> str:
+    is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return f"the disk {'is full' if is_full else 'refuses to be written'} ({error.strerror}): nothing new is kept"
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

@@ -56,6 +56,8 @@ def prepare(home: Home) -> Prepared:
 
 
 def _own_directory(root: Path) -> None:
+    if root.exists() and not root.is_dir():
+        raise HomeUnusable(f"{root} is not a folder; a home is a folder of its own, by default ~/.bead")
     root.mkdir(mode=files.DIRECTORY_MODE, parents=True, exist_ok=True)
     state = root.stat()
     if state.st_uid != os.geteuid():

@@ -90,6 +90,19 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     os.system(f"umount {folder}")
 
 
+def test_a_disk_that_became_read_only_is_said_until_a_write_works_again(small_disk: Path) -> None:
+    disk = Disk()
+    disk.create(small_disk / "one", b"x")
+    os.system(f"mount -o remount,ro {small_disk}")
+    with pytest.raises(Unavailable):
+        disk.replace(small_disk / "one", b"y")
+    assert disk.refusing and "Read-only" in disk.refusing
+    os.system(f"mount -o remount,rw {small_disk}")
+    disk.append(small_disk / "log", b"y")
+    assert disk.refusing is None
+    disk.sync_appended()
+
+
 def test_full_disk_is_said_so_and_leaves_nothing_half_written(small_disk: Path) -> None:
     disk = Disk()
     disk.append(small_disk / "log", b"whole\n")
@@ -106,7 +119,9 @@ def test_full_disk_is_said_so_and_leaves_nothing_half_written(small_disk: Path) 
     assert (small_disk / "log").read_bytes() == b"whole\n"
     assert (small_disk / "file").read_bytes() == b"old"
     assert disk.stopped is None
+    assert disk.refusing and "full" in disk.refusing and str(small_disk) not in disk.refusing
     disk.create(small_disk / "new", b"fits")
+    assert disk.refusing is None
     disk.sync_appended()
 
 
