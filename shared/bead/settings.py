@@ -6,8 +6,10 @@ Read once, in `__main__`; everything else gets values. A wrong key or value name
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
@@ -22,7 +24,19 @@ _OTHER_VARIABLES = frozenset({"BEAD_HOME", "BEAD_TRACE", "BEAD_IN_CONTAINER", "B
 }
 
 
+def _address(text: str) -> str:
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0 or parts.query or parts.fragment:
+        raise ValueError("it must look like https://api.example.com or http://127.0.0.1:8080")
+    return text
+
+
 Port = Annotated[int, Field(ge=0, le=65535)]
+Address = Annotated[str, AfterValidator(_address)]
+"""Of an HTTP server, with or without a path."""
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Milliseconds = Annotated[int, Field(ge=1)]
+Tokens = Annotated[int, Field(ge=0)]
 
 
 class Section(BaseModel):
@@ -37,7 +51,7 @@ class Listener(Section):
     host: str = "127.0.0.1"
     """Loopback only, unless the container image says that it publishes on loopback."""
     port: Port
-    url: str | None = None
+    url: Address | None = None
     """Where other services find it when they run elsewhere; default: `http://<host>:<port>`."""
 
 
@@ -45,9 +59,9 @@ class StoreSettings(Listener):
     """The one writer."""
 
     port: Port = 7071
-    lock_wait_s: float = 2.0
+    lock_wait_s: Seconds = 2.0
     """How long to wait for another process that holds the home."""
-    group_fsync_ms: int = 50
+    group_fsync_ms: Milliseconds = 50
     """Longest time a captured turn stays unsynced (D12)."""
     watch: Literal["events", "sweep", "off"] = "events"
     """How edited files are noticed: by the system's events, by looking at all files again and again, or not at all.
@@ -92,21 +106,21 @@ class CurateSettings(Listener):
 class Upstreams(Section):
     """Where model traffic goes, by protocol. Only these addresses are ever called."""
 
-    anthropic: str = "https://api.anthropic.com"
+    anthropic: Address = "https://api.anthropic.com"
 
 
 class PinnedSettings(Section):
     """The block at the end of the system part (D15)."""
 
-    budget_tokens: int = 800
+    budget_tokens: Tokens = 800
     project: Literal["fit", "pinned", "off"] = "fit"
 
 
 class RecallSettings(Section):
     """The block at the end of the newest user message."""
 
-    budget_tokens: int = 1_500
-    max_facts: int = 2
+    budget_tokens: Tokens = 1_500
+    max_facts: Annotated[int, Field(ge=0)] = 2
 
 
 class ProxySettings(Listener):
@@ -117,11 +131,11 @@ class ProxySettings(Listener):
     inject: Literal["off", "pinned", "full"] = "full"
     pinned: PinnedSettings = PinnedSettings()
     recall: RecallSettings = RecallSettings()
-    memory_timeout_ms: int = 200
+    memory_timeout_ms: Milliseconds = 200
     """Most time that memory may hold a request back; then it goes on without (I10)."""
     bare_url: bool = True
     """Whether requests without `/t/<token>` are accepted from processes of the same user (Linux)."""
-    inject_body_limit_mb: int = 64
+    inject_body_limit_mb: Annotated[int, Field(ge=0)] = 64
     """Larger bodies are forwarded unread."""
 
 
@@ -150,9 +164,20 @@ def load_settings(home: Home, environ: Mapping[str, str]) -> Settings:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        variable = _PREFIX + _NESTED.join(str(part) for part in first["loc"]).upper()
-        where = variable if variable in environ else home.config
-        raise BadRequest(f"setting '{place}' ({where}): {first['msg']}") from None
+        raise BadRequest(f"setting '{place}' ({_where(first['loc'], home, environ)}): {_what(first)}") from None
+
+
+def _where(loc: tuple[int | str, ...], home: Home, environ: Mapping[str, str]) -> str:
+    """The variable that made the setting, else the file."""
+    variable = _PREFIX + _NESTED.join(str(part) for part in loc).upper()
+    mine = [name for name in environ if name == variable or name.startswith(f"{variable}{_NESTED}")]
+    return " and ".join(sorted(mine)) or str(home.config)
+
+
+def _what(error: ErrorDetails) -> str:
+    if error["type"] == "extra_forbidden":
+        return "there is no such setting"
+    return error["msg"].removeprefix("Value error, ")
 
 
 def home_from(environ: Mapping[str, str]) -> Home:
@@ -189,6 +214,8 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
         place = found
         for section in sections:
             place = place.setdefault(section, {})
+            if not isinstance(place, dict):
+                raise BadRequest(f"{name} and {_PREFIX}{section.upper()} contradict each other; unset one of them")
         place[key] = value
     return found
 

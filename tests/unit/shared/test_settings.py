@@ -34,6 +34,16 @@ def test_the_file_overrides_defaults_and_the_environment_overrides_the_file(home
         ("proxy:\n  port: many\n", "proxy.port"),
         ("proxy: [\n", "line"),
         ("- a\n", "config.yaml"),
+        ("proxy:\n  recall:\n    budget_tokens: -1\n", "proxy.recall.budget_tokens"),
+        ("proxy:\n  recall:\n    max_facts: -1\n", "proxy.recall.max_facts"),
+        ("proxy:\n  pinned:\n    budget_tokens: -1\n", "proxy.pinned.budget_tokens"),
+        ("proxy:\n  memory_timeout_ms: -1\n", "proxy.memory_timeout_ms"),
+        ("proxy:\n  inject_body_limit_mb: -1\n", "proxy.inject_body_limit_mb"),
+        ("proxy:\n  upstream:\n    anthropic: ftp://host.example\n", "proxy.upstream.anthropic"),
+        ("proxy:\n  upstream:\n    anthropic: host.example\n", "proxy.upstream.anthropic"),
+        ("store:\n  lock_wait_s: -1\n", "store.lock_wait_s"),
+        ("store:\n  group_fsync_ms: 0\n", "store.group_fsync_ms"),
+        ("index:\n  url: file:///etc\n", "index.url"),
     ],
 )
 def test_a_wrong_file_is_named_with_its_place(home: Home, text: str, named: str) -> None:
@@ -47,6 +57,20 @@ def test_a_wrong_variable_is_named(home: Home) -> None:
     with pytest.raises(BadRequest) as caught:
         load_settings(home, {"BEAD_STORE__PORT": "70000"})
     assert "BEAD_STORE__PORT" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("environ", "named"),
+    [
+        ({"BEAD_PROXI__PORT": "1"}, "'proxi' (BEAD_PROXI__PORT): there is no such setting"),
+        ({"BEAD_PROXY__PROT": "1"}, "'proxy.prot' (BEAD_PROXY__PROT): there is no such setting"),
+        ({"BEAD_PROXY": "1", "BEAD_PROXY__PORT": "1"}, "BEAD_PROXY__PORT and BEAD_PROXY contradict each other"),
+    ],
+)
+def test_a_variable_that_nobody_knows_is_named_not_the_file(home: Home, environ: dict[str, str], named: str) -> None:
+    with pytest.raises(BadRequest) as caught:
+        load_settings(home, environ)
+    assert named in caught.value.message
 
 
 def test_the_home_comes_from_the_environment(tmp_path: Path) -> None:
