@@ -12,8 +12,8 @@ from functools import partial
 from typing import TypeVar
 
 from bead.clients.store import StoreClient
-from bead.errors import BeadError, Unavailable
-from bead.facts import Trust
+from bead.errors import BeadError, HoldsCredential, Unavailable
+from bead.facts import FactType, Trust
 from bead.tasks import Tasks
 from bead.turns import Role
 from bead.wire.store import AppendTurn, Project, WriteFact
@@ -54,7 +54,7 @@ class Words:
     model: str | None
     is_complete: bool = True
     human_text: str = ""
-    """The person's own words, to look for wishes in; empty where nobody's words count as a wish."""
+    """What the person typed, to look for wishes in; empty where nobody's words count as a wish."""
 
     def __repr__(self) -> str:
         return f"Words(role={self.role!r}, characters={len(self.text)})"
@@ -144,14 +144,25 @@ class Capture:
     async def _remember(self, words: Words, source: str, scope: str) -> None:
         for wish in wishes(words.human_text):
             fact = WriteFact(
-                body=wish,
+                body=wish.text,
+                type=FactType.USER if wish.about_person else None,
                 trust=Trust.USER_STATED,
-                project=scope or None,
+                project=None if wish.about_person else scope or None,
                 sources=(source,),
                 harness=words.harness,
             )
-            if await self._persist(partial(self._store.write_fact, fact)) is None:
+            if await self._persist(partial(self._write_wish, fact)) is None:
                 self._lost("a wish to remember could not be written")
+
+    async def _write_wish(self, fact: WriteFact) -> bool:
+        """Whether it was stored. What must not be stored is told to the person, for they think that it was."""
+        try:
+            await self._store.write_fact(fact)
+        except HoldsCredential:
+            self._metrics.wish_refused()
+            return False
+        self._metrics.wishes.labels("written").inc()
+        return True
 
     async def _persist(self, attempt: Callable[[], Awaitable[T]]) -> T | None:
         """Try until the store answers; None when it refuses, or stays away too long."""

@@ -1,7 +1,8 @@
-"""The person's own words in a user message: what harnesses and bead itself added is taken out.
+"""A user message without what harnesses and bead itself add to it: what positions are made of.
 
 Pure. A wrapper counts only when it is complete; a tag that somebody merely writes about is text and stays (B07).
-Which texts of a request are looked at is `anthropic`'s choice; asking bead to remember something is `remember`'s.
+A change of what is left here moves the positions of stored blocks. Which of it a person may have said is `spoken`'s,
+which texts of a request are looked at is `anthropic`'s choice.
 """
 
 import re
@@ -43,10 +44,10 @@ def own_words(text: str) -> str:
 
 
 def own_words_of(texts: Sequence[str], *, beside_tool_result: bool) -> list[str]:
-    """The person's words in each text block of one message, empty where there are none.
+    """Each text block of one message as `own_words`, empty where it is a harness's alone.
 
     A harness writes its reminders as blocks of their own beside the person's block. Such a block is left out whole,
-    however many closing tags the files quoted in it contain: a repository must not speak for the person (I13).
+    however many closing tags the files quoted in it contain.
     """
     alone = len(texts) == 1
     return [

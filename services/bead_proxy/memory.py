@@ -227,7 +227,7 @@ class Memory:
             place=where,
             harness=caller.harness,
             model=request.model,
-            human_text="" if caller.is_subagent else request.users[-1].human_text,
+            human_text="" if caller.is_subagent else request.typed,
         )
         return self._capture.start(where.order, words)
 

@@ -10,6 +10,8 @@ from bead_proxy.protocol import Usage
 TROUBLE_WINDOW_S = 60.0
 """How long the health answer goes on naming a cause."""
 
+WISH_REFUSED = "a wish was not stored: it holds what looks like a credential"
+
 _ADDED_MS = (0.25, 0.5, 1, 2, 5, 10, 25, 50, 100, 200, 250, 500)
 _MOST_REMEMBERED = 1_000
 
@@ -25,6 +27,8 @@ class Metrics:
         self.injections = self._counter("injections", "Blocks added to a request for the first time.", "block")
         self.not_loaded = self._counter("not_loaded", "Requests that memory could not help, by cause.", "cause")
         self.unread = self._counter("unread", "Bodies forwarded unread, by reason.", "reason")
+        self.wishes = self._counter("wishes", "Wishes to remember by outcome.", "outcome")
+        self._refused_at: float | None = None
         self.turns = self._counter("turns", "Captured turns by outcome.", "outcome")
         self.tokens = self._counter("tokens", "Tokens as the provider reports them.", "kind")
         self.added_ms = Histogram(
@@ -39,6 +43,11 @@ class Metrics:
         self.not_loaded.labels(cause).inc()
         self._trouble.append((self._clock(), cause))
 
+    def wish_refused(self) -> None:
+        """A wish must not be stored: counted, and told by health for a minute."""
+        self.wishes.labels("holds a credential").inc()
+        self._refused_at = self._clock()
+
     def used(self, usage: Usage) -> None:
         """Add the provider's own numbers."""
         for kind, count in zip(usage._fields, usage, strict=True):
@@ -49,7 +58,8 @@ class Metrics:
         """In plain words, what went wrong within the last minute."""
         since = self._clock() - TROUBLE_WINDOW_S
         recent = [cause for at, cause in self._trouble if at >= since]
-        return tuple(
+        refused = (WISH_REFUSED,) if self._refused_at is not None and self._refused_at >= since else ()
+        return refused + tuple(
             f"memory not loaded for {recent.count(cause)} requests in the last minute: {cause}"
             for cause in dict.fromkeys(recent)
         )

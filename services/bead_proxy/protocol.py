@@ -70,7 +70,7 @@ class UserMessage(msgspec.Struct, frozen=True, gc=False):
     parts: tuple[str, ...]
     """What `bead.conversations.roll` hashes: normalised human texts and tool-use ids, in order."""
     human_text: str
-    """The person's own words; empty when there are none."""
+    """What no harness marked as its own; whose it is, is told of the newest message only (`ModelRequest`)."""
     anchor: Anchor
 
     def __repr__(self) -> str:
@@ -106,10 +106,12 @@ class ModelRequest:
     cues: tuple[Cue, ...]
     """What recall looks at: the newest user message and the assistant's message before it."""
     turn_text: str
-    """The newest user message as the raw log keeps it: the person's words whole, tool results labelled and cut.
+    """The newest user message as the raw log keeps it: the person's words whole, text of tools and files cut.
 
-    Cues and this are empty for side requests, and unless `newest_is_user`: then they were seen before.
+    Cues, this and `typed` are empty for side requests, and unless `newest_is_user`: then they were seen before.
     """
+    typed: str
+    """The part of the newest user message that the person typed: a wish to remember counts only here (I13)."""
 
     def __repr__(self) -> str:
         return f"ModelRequest(model={self.model!r}, users={len(self.users)}, side={self.side!r})"

@@ -1,14 +1,15 @@
 """Finds what a person asks bead to remember, in the words they used (I13).
 
-Pure. The text must be the person's own already (`human`); writing the fact and scanning it is capture's business.
-Cautious on purpose: a wish becomes a fact at the highest trust, so quotes, code, logs and questions never count, and a
-sentence about remembering is no wish. Whoever is missed can still use `bead remember`.
+Pure. The text must be the person's typing already (`spoken`); which of its lines are pasted is `pasted`'s, writing the
+fact and scanning it is capture's business. Cautious on purpose: a wish becomes a fact at the highest trust, so
+questions, quotations and a sentence about remembering are no wish. Whoever is missed can still use `bead remember`.
 """
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from bead_proxy import human
+from bead_proxy import elements, pasted
 
 LONGEST_WISH_CHARACTERS = 600
 """A longer sentence is more likely pasted than said."""
@@ -25,21 +26,25 @@ _FOREIGN_LEAD = r"bitte|und|auch|außerdem|s['\u2019]il (?:te|vous) pla[iî]t|et
 _LEAD = rf"(?:(?:{_ADDRESS}|{_NOTICE}|{_REQUEST}|{_FOREIGN_LEAD})(?:\s*[,:;!—–-]+)?\s+)*"  # noqa: RUF001 -- dashes people type
 
 # How each language asks, with the word that opens what is to be remembered.
+_FOR_HOW_LONG = r"forever|always|for(?: the)? (?:later|future|good|next time)|from now on|please|well|too|as well"
 _ASKS = (
     r"remember,? (?:that|to)\b",
-    r"remember(?: (?:this|these|the following))?\s*:",
+    r"remember(?: (?:this|that|it|these|the following)(?: (?:facts?|things?|rules?|points?|notes?))?)?"
+    rf"(?: (?:{_FOR_HOW_LONG}))*\s*:",
+    r"(?:keep|bear) in mind(?:,? that\b|\s*:)",
     r"(?:do(?:n['\u2019]?t| not)|never) forget that\b",
     r"note (?:for later|to self|for the future)\s*:",
     r"(?:make a note|take note) that\b",
     r"for future reference\s*[,:]",
     r"memori[sz]e(?: that\b| this\s*:|\s*:)",
     r"commit (?:this )?to memory\s*:",
-    r"merke? dir(?: bitte)?(?:\s*,)?(?: dass\b|\s*:)",
-    r"(?:vergiss nicht|denke? daran)(?:\s*,)? dass\b",
-    r"(?:souviens-toi|souvenez-vous|rappelle-toi|n['\u2019]oublie pas|retiens)(?: que\b| qu['\u2019]|\s*:)",
-    r"(?:recuerda|no olvides|acuérdate de|recuerde)(?: que\b|\s*:)",
-    r"(?:ricorda(?:ti)?|non dimenticare)(?: che\b|\s*:)",
-    r"(?:lembre-se(?: de)?|lembra-te(?: de)?)(?: que\b|\s*:)",
+    r"merke?(?: dir)?(?: bitte)?(?:\s*,)?(?: dass\b|\s*:)",
+    r"(?:vergiss(?: bitte)? nicht|denke?(?: bitte)? (?:immer )?daran)(?:\s*,)?(?: bitte)?(?:\s*,)?(?: dass\b|\s*:)",
+    r"(?:souviens-toi|souvenez-vous|rappelle-toi|rappelez-vous|n['\u2019]oublie[sz]? pas|retiens)"
+    r"(?: bien)?(?: que\b| qu['\u2019]|\s*:)",
+    r"(?:recuerda|no olvides|acuérdate de|recuerde|ten en cuenta)(?: bien)?(?: que\b|\s*:)",
+    r"(?:ricorda(?:ti)?|non dimenticare)(?: bene)?(?: che\b|\s*:)",
+    r"(?:lembre-se|lembra-te|lembre|não (?:se )?esqueça)(?: bem)?(?: de)?(?: que\b|\s*:)",
     r"onthoud(?: dat\b|\s*:)",
     r"[请請]?[记記]住[：:，,]?",  # noqa: RUF001 -- full-width signs belong to the language
     r"覚えておいて[：:、。]?",  # noqa: RUF001
@@ -50,10 +55,12 @@ _AT_START = re.compile(rf"{_BEGINS}{_LEAD}(?:{_ASK}|remember\b)", re.IGNORECASE)
 _WITH_OPENING = re.compile(rf"{_BEGINS}{_LEAD}{_ASK}", re.IGNORECASE)
 _AFTER_PLEASE = re.compile(rf"\b(?:please|pls|bitte|por favor)[,:]?\s+{_ASK}", re.IGNORECASE)
 _AFTER_AND = re.compile(
-    r"(?:\b(?:and|also)[,:]?\s+(?:also\s+)?remember(?:,? that\b|\s*:)"
+    r"(?:\b(?:and|also)[,:]?\s+(?:also\s+)?(?:remember|keep in mind)(?:,? that\b|\s*:)"
     r"|\bund merke? dir(?:\s*,)? dass\b|\bet souviens-toi (?:que\b|qu['\u2019])|\by recuerda que\b)",
     re.IGNORECASE,
 )
+# "I want you to fix it and remember that …" tells nobody about somebody.
+_BIDDING = re.compile(rf"{_BEGINS}{_LEAD}", re.IGNORECASE)
 # Before "… and remember that …" these show that somebody is told about, not bidden.
 _TELLS = re.compile(
     r"\b(?:i|we|they|he|she|it|who|users?|people|everyone|nobody|anyone|someone|do|does|did|can|can['\u2019]?t|cannot|could"
@@ -72,13 +79,6 @@ _POINTS_ELSEWHERE = re.compile(
 )
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
-_FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
-_NOT_SAID = re.compile(
-    r"\s*>|\s*\||\t| {4}|\s*<"  # quotes, tables, code, markup
-    r"|\s*[\[(]?\d{4}-\d\d-\d\d|\s*[\[(]?\d\d:\d\d:\d\d"
-    r"|\s*\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL|CRITICAL)\b"
-    r"|\s*\[[\w .:/-]+\]\s|\s*[\w.-]+\[\d+\]:|\s*[$%#] |\s*(?:Traceback|File \"|at \S+[(:])"
-)
 # Code and quotations are somebody else's words; a quotation that is not closed reaches to the end of the paragraph.
 _OTHERS_WORDS = re.compile(r"(`{1,3})[^`]*\1|\"[^\"]*(?:\"|$)|“[^”]*(?:”|$)|«[^»]*(?:»|$)|„[^“”]*(?:[“”]|$)")
 _CHARACTER = re.compile(r"[^\n]")
@@ -88,50 +88,109 @@ _ABBREVIATION = re.compile(
 )
 _LONGEST_ABBREVIATION = 8
 _TRAILING = " \t.!…。！*_"  # noqa: RUF001
+_ITEM = re.compile(r"\s*(?:[-*•+]|\d{1,3}[.)])\s+(?=\S)")
+
+# What the person says about themselves holds in every project, what is theirs in a project does not.
+_ABOUT_PERSON = re.compile(
+    r"(?:always |please |bitte |to )*(?:"
+    r"i(?:['\u2019](?:m|ve|d|ll))?|my|me|mine|(?:call|address|answer|reply to) me"
+    r"|ich|mein(?:e[nmrs]?)?|mich|mir|nenn mich"
+    r"|je|moi|mon|ma|mes|appelle-moi|(?:j|m)['\u2019]\w+"
+    r"|yo|mi|mis|me|prefiero|trabajo|vivo|uso|soy|tengo|llámame"
+    r"|eu|meus?|minhas?|prefiro|trabalho|moro|sou|tenho"
+    r")(?!\w)",
+    re.IGNORECASE,
+)
+_ABOUT_PROJECT = re.compile(
+    r"\b(?:th(?:is|e) (?:project|repo(?:sitory)?|codebase|app|service|package|branch|team)"
+    r"|my (?:project|repo(?:sitory)?|codebase|code|app|service|server|api|branch|build|tests?|database|team)"
+    r"|(?:dies\w*|mein\w*|im) (?:projekt|repo(?:sitory)?)|(?:ce|mon) (?:projet|dépôt)"
+    r"|(?:este|mi|meu) (?:proyecto|projeto|repositorio|repositório))\b|\bhere\b",
+    re.IGNORECASE,
+)
 
 
-def wishes(human_text: str) -> tuple[str, ...]:
-    """What `human_text` asks to remember, in order: sentences without the words that ask, and without a full stop.
+class Wish(NamedTuple):
+    """What is to be remembered."""
 
-    "remember to run X" gives "run X". At most `MOST_WISHES`; each at most `LONGEST_WISH_CHARACTERS`, longer ones are
-    refused whole rather than cut.
+    text: str
+    about_person: bool
+    """Whether it is about the person, whatever the project."""
+
+
+def wishes(typed: str) -> tuple[Wish, ...]:
+    """What `typed` asks to remember, in order: sentences without the words that ask, and without a full stop.
+
+    "remember to run X" gives "run X". A list below words that ask gives a wish for each of its items, below a sentence
+    ("remember that we use:") one wish with the list. Which sentences count is `pasted.said`'s rule: those of the first
+    and the last paragraph, others alone on their line, none in or behind what looks pasted; and none inside an element
+    `<name> … </name>`. At most `MOST_WISHES`; each at most `LONGEST_WISH_CHARACTERS`, longer ones are refused whole
+    rather than cut.
     """
-    found: dict[str, None] = {}
-    for paragraph in _said_paragraphs(human.without_wrappers(human_text)):
-        for masked, sentence in _sentences(paragraph):
-            wish = _wish(masked, sentence)
-            if wish and len(found) < MOST_WISHES:
-                found[wish] = None
-    return tuple(found)
+    found: dict[str, Wish] = {}
+    for paragraph in pasted.said(*elements.outside(typed)):
+        for wish in _wishes_of(paragraph):
+            if _says_something(wish) and len(found) < MOST_WISHES:
+                found.setdefault(wish, Wish(wish, _is_about_person(wish)))
+    return tuple(found.values())
 
 
-def _said_paragraphs(text: str) -> Iterator[str]:
-    """Lines in a row that a person says; code, quotes and logs are left out, and everything after an unclosed fence."""
-    is_code = False
-    paragraph: list[str] = []
-    for line in text.splitlines():
-        is_fence = _FENCE.match(line) is not None
-        is_code ^= is_fence
-        if not (is_code or is_fence or _NOT_SAID.match(line)) and line.strip():
-            paragraph.append(line)
+def _wishes_of(paragraph: pasted.Paragraph) -> Iterator[str]:
+    lines = _lines(paragraph)
+    at = 0
+    while at < len(lines):
+        masked, written = lines[at]
+        at += 1
+        sentences = list(_sentences(masked, written))
+        if paragraph.alone_only and len(sentences) > 1:
             continue
-        yield "\n".join(paragraph)
-        paragraph = []
-    yield "\n".join(paragraph)
+        asked = [_asked_for(*sentence) for sentence in sentences]
+        yield from (_tidy(words) for words in asked[:-1] if words is not None)
+        if (last := asked[-1]) is not None:
+            items = _items(lines, at)
+            at += len(items)
+            yield from _with_items(last, items)
 
 
-def _sentences(paragraph: str) -> Iterator[tuple[str, str]]:
-    """Each sentence with its end mark, masked and as written; a line's end is a sentence's end.
+def _lines(paragraph: pasted.Paragraph) -> list[tuple[str, str]]:
+    """Each line masked and as written.
 
     Masked, with code and quotations blotted out and every character in its place, it is searched for words that ask.
     """
-    blotted = _OTHERS_WORDS.sub(lambda match: _CHARACTER.sub("\0", match[0]), paragraph)
-    for masked, line in zip(blotted.split("\n"), paragraph.split("\n"), strict=True):
-        start = 0
-        for end in _END.finditer(masked):
-            if not _is_abbreviation(masked, start, end):
-                yield masked[start : end.end()], line[start : end.end()]
-                start = end.end()
+    blotted = _OTHERS_WORDS.sub(lambda match: _CHARACTER.sub("\0", match[0]), "\n".join(paragraph.lines))
+    return list(zip(blotted.split("\n"), paragraph.written, strict=True))
+
+
+def _items(lines: list[tuple[str, str]], at: int) -> list[str]:
+    """The list that begins there, without its marks."""
+    found: list[str] = []
+    for masked, written in lines[at:]:
+        mark = _ITEM.match(masked)
+        if mark is None or _asked_for(masked, written) is not None:
+            break
+        found.append(_tidy(written[mark.end() :]))
+    return found
+
+
+def _with_items(words: str, items: list[str]) -> Iterator[str]:
+    if not items:
+        yield _tidy(words)
+    elif not _tidy(words):
+        yield from items
+    elif words.rstrip().endswith(":"):
+        yield "\n- ".join((words.strip(), *items))
+    else:
+        yield _tidy(words)
+
+
+def _sentences(masked: str, line: str) -> Iterator[tuple[str, str]]:
+    """Each sentence of a line with its end mark, masked and as written."""
+    start = 0
+    for end in _END.finditer(masked):
+        if not _is_abbreviation(masked, start, end):
+            yield masked[start : end.end()], line[start : end.end()]
+            start = end.end()
+    if masked[start:].strip() or not start:
         yield masked[start:], line[start:]
 
 
@@ -142,7 +201,7 @@ def _is_abbreviation(line: str, start: int, end: re.Match[str]) -> bool:
     return _ABBREVIATION.search(before) is not None
 
 
-def _wish(masked: str, sentence: str) -> str | None:
+def _asked_for(masked: str, sentence: str) -> str | None:
     """What `sentence` asks to remember, None when it does not ask."""
     if sentence.rstrip(" \t\"'\u2019”)]*_").endswith(("?", "？")):  # noqa: RUF001
         return None
@@ -151,8 +210,11 @@ def _wish(masked: str, sentence: str) -> str | None:
         asked = _AT_START.match(masked)
         if asked is None or _REMINISCES.match(masked[asked.end() :].lstrip(" ,")):
             return None
-    wish = sentence[asked.end() :].strip().rstrip(_TRAILING).lstrip(" \t,:*_")
-    return wish if _says_something(wish) else None
+    return sentence[asked.end() :].lstrip(" \t,:*_")
+
+
+def _tidy(words: str) -> str:
+    return words.strip().rstrip(_TRAILING)
 
 
 def _in_the_middle(masked: str) -> re.Match[str] | None:
@@ -160,10 +222,17 @@ def _in_the_middle(masked: str) -> re.Match[str] | None:
     if asked := _AFTER_PLEASE.search(masked):
         return asked
     asked = _AFTER_AND.search(masked)
-    return asked if asked and not _TELLS.search(masked[: asked.start()]) else None
+    if asked is None:
+        return None
+    bidding = _BIDDING.match(masked)
+    return None if _TELLS.search(masked, bidding.end() if bidding else 0, asked.start()) else asked
 
 
 def _says_something(wish: str) -> bool:
     if len(wish) > LONGEST_WISH_CHARACTERS or _POINTS_ELSEWHERE.fullmatch(wish):
         return False
     return len(wish.split()) > 1 or len(_WIDE.findall(wish)) > 3
+
+
+def _is_about_person(wish: str) -> bool:
+    return _ABOUT_PERSON.match(wish) is not None and _ABOUT_PROJECT.search(wish) is None

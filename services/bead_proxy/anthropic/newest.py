@@ -1,4 +1,4 @@
-"""What the newest step of a conversation says: cues for recall, and the turn as the raw log keeps it.
+"""What the newest step of a conversation says: whose words, cues for recall, the turn as the raw log keeps it.
 
 Pure. Positions and places for blocks are `request`'s; scanning for credentials is capture's. Nothing here decodes
 images, documents or reasoning.
@@ -13,6 +13,7 @@ from bead.turns import tool_block
 from bead_proxy import human
 from bead_proxy.anthropic import wire
 from bead_proxy.protocol import Unreadable
+from bead_proxy.spoken import NOBODY, Spoken, harness, spoken
 
 TOOL_CUE_CHARACTERS = 1_500
 """Most characters of one tool input or result that recall looks at (seeds/bead.txt)."""
@@ -26,28 +27,38 @@ _BYTES_IN_GROUP = 3
 _QUOTES = 2
 
 
-def cues(person: str, user: list[wire.Block], assistant: list[wire.Block]) -> tuple[Cue, ...]:
+def said(user: list[wire.Block], system: Iterable[str]) -> list[Spoken]:
+    """Whose words each text block of the newest user message holds; `system` are the texts of the system part."""
+    texts = list(wire.texts(user))
+    beside_tool_result = any(block.type == "tool_result" for block in user)
+    normal = human.own_words_of(texts, beside_tool_result=beside_tool_result)
+    return spoken(texts, normal, beside_tool_result=beside_tool_result, sender=harness(system))
+
+
+def cues(said: list[Spoken], user: list[wire.Block], assistant: list[wire.Block]) -> tuple[Cue, ...]:
     """What recall looks at in the newest user message and the assistant's message before it; empty texts left out."""
+    person = "\n\n".join(block.words for block in said if block.words)
     found = (
         Cue(CueSource.PERSON, person[:WORDS_CUE_CHARACTERS]),
         *(
             Cue(CueSource.TOOL_OUTPUT, _result_text(block, placeholders=False)[:TOOL_CUE_CHARACTERS])
             for block in _results(user)
         ),
+        *(Cue(CueSource.TOOL_OUTPUT, block.added[:TOOL_CUE_CHARACTERS]) for block in said),
         *(Cue(CueSource.ASSISTANT, text[:WORDS_CUE_CHARACTERS]) for text in wire.texts(assistant)),
         *(Cue(CueSource.TOOL_INPUT, _values(block)[:TOOL_CUE_CHARACTERS]) for block in _calls(assistant)),
     )
     return tuple(cue for cue in found if cue.text.strip())
 
 
-def turn_text(words: list[str], user: list[wire.Block], assistant: list[wire.Block]) -> str:
-    """The user's side of the step: the `words` of its text blocks whole, tool results cut, data as placeholders."""
+def turn_text(said: list[Spoken], user: list[wire.Block], assistant: list[wire.Block]) -> str:
+    """The user's side of the step: the person's words whole, text of tools and files cut, data as placeholders."""
     tools = {block.id: block.name for block in _calls(assistant) if isinstance(block.id, str)}
-    next_words = iter(words)
+    texts = iter(said)
     pieces: list[str] = []
     for block in user:
         if block.type == "text":
-            pieces.append(next(next_words, "") if isinstance(block.text, str) else "")
+            pieces += _text_pieces(next(texts, NOBODY) if isinstance(block.text, str) else NOBODY)
         elif block.type == "tool_result":
             name = tools.get(block.tool_use_id) if isinstance(block.tool_use_id, str) else None
             pieces.append(
@@ -56,6 +67,10 @@ def turn_text(words: list[str], user: list[wire.Block], assistant: list[wire.Blo
         else:
             pieces.append(placeholder(block))
     return "\n\n".join(filter(None, pieces))
+
+
+def _text_pieces(text: Spoken) -> tuple[str, ...]:
+    return text.words, tool_block("result: added by the harness", text.added) if text.added else ""
 
 
 def placeholder(block: wire.Block) -> str:

@@ -58,8 +58,6 @@ class _Reader:
         self._newest_texts: list[str] = []
         self._at = -1
         """Place of the newest user message that has a position."""
-        self._words: list[str] = []
-        """The person's words in each of its text blocks."""
         self._users = self._read_users()
 
     @property
@@ -82,14 +80,17 @@ class _Reader:
     def request(self) -> ModelRequest:
         users = self._users
         newest_is_user = bool(users) and not self._answered()
-        kind = side.kind(self._fields, list(wire.texts(self._system)), self._newest_texts)
+        system = list(wire.texts(self._system))
+        kind = side.kind(self._fields, system, self._newest_texts)
         model = wire.anything(self._fields.model)
         cues: tuple[Cue, ...] = ()
-        turn_text = ""
+        turn_text = typed = ""
         if newest_is_user and kind is None:
             asked, answered = self._newest_step()
-            cues = newest.cues(users[-1].human_text, asked, answered)
-            turn_text = newest.turn_text(_not_summaries(self._words), asked, answered)
+            said = newest.said(asked, system)
+            cues = newest.cues(said, asked, answered)
+            turn_text = newest.turn_text(said, asked, answered)
+            typed = "\n\n".join(block.typed for block in said if block.typed)
         return ModelRequest(
             model=model if isinstance(model, str) else "",
             stream=wire.anything(self._fields.stream) is True,
@@ -101,6 +102,7 @@ class _Reader:
             newest_is_user=newest_is_user,
             cues=cues,
             turn_text=turn_text,
+            typed=typed,
         )
 
     def _read_users(self) -> tuple[UserMessage, ...]:
@@ -122,7 +124,7 @@ class _Reader:
             self._newest_texts = texts
             if parts := _parts(blocks, words):
                 users.append(UserMessage(parts, _human_text(words), self._anchor(message.content)))
-                self._at, self._words = at, words
+                self._at = at
         return tuple(users)
 
     def _answered(self) -> bool:
@@ -168,7 +170,7 @@ class _Reader:
 
 
 def _words(blocks: list[wire.HistoryBlock], texts: list[str]) -> list[str]:
-    """The person's words in each text block of one message.
+    """Each text block of one message as positions have it.
 
     A harness may put its request for a summary behind what is there already. It is left out, so that the message keeps
     its position and a block that was inserted there comes again.
@@ -192,11 +194,7 @@ def _parts(blocks: list[wire.HistoryBlock], words: list[str]) -> tuple[str, ...]
 
 
 def _human_text(words: list[str]) -> str:
-    return "\n\n".join(filter(None, _not_summaries(words))) if words else ""
-
-
-def _not_summaries(words: list[str]) -> list[str]:
-    return ["" if human.is_summary(said) else said for said in words]
+    return "\n\n".join(said for said in words if said and not human.is_summary(said)) if words else ""
 
 
 def _session(metadata: Raw) -> str | None:

@@ -86,7 +86,7 @@ def test_b07_only_the_last_sentence_of_the_wrapped_turn_is_the_persons() -> None
 
     sentence = "Please remember that invoices are rounded to 2 decimals."
     assert (request.turn_text, request.directory) == (sentence, _DIRECTORY)
-    assert wishes(request.users[-1].human_text) == ("invoices are rounded to 2 decimals",)
+    assert [wish.text for wish in wishes(request.typed)] == ["invoices are rounded to 2 decimals"]
 
 
 @pytest.mark.parametrize(
