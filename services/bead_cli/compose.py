@@ -7,7 +7,7 @@ the other way round. All listeners stop at the same moment, so that open streams
 import asyncio
 import socket
 from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from os import getpid
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from bead import __version__
 from bead.bus.serve import serving
 from bead.bus.service import Access, Service
 from bead.bus.transport import InProcessTransport, Transport
+from bead.clients.health import health
 from bead.clients.index import IndexClient
 from bead.clients.store import StoreClient
 from bead.git import identify
@@ -25,6 +26,7 @@ from bead.home import Home
 from bead.settings import Settings
 from bead_cli import runtime
 from bead_cli.hosting import hosts_of, now, stop_on_signals, until
+from bead_cli.probe import proxy_health
 from bead_curate.app import create_service as create_curate
 from bead_dream.app import create_service as create_dream
 from bead_index.access import SCOPES as INDEX_SCOPES
@@ -37,8 +39,10 @@ from bead_store.access import SCOPES as STORE_SCOPES
 from bead_store.app import create_service as create_store
 from bead_store.home import Prepared
 
-Announce = Callable[[runtime.Runtime, str], None]
-"""Told once, when everything answers: who runs, and the proxy's capability token."""
+Announce = Callable[[runtime.Runtime, Mapping[str, str]], None]
+"""Told once, when everything is ready, or has not become so in time: who runs, and what is not ready and why."""
+_READY_LIMIT_S = 15.0
+_READY_POLL_S = 0.05
 
 
 class Stack(NamedTuple):
@@ -81,16 +85,35 @@ async def _serve(
             listeners.create_task(until(stop, serving_proxy(stack.proxy, sockets["proxy"])))
             runtime.write(str(home.root), who)
             try:
-                announce(who, ready.proxy_token)
+                unready = await _unready(stack, who, stop)
+                if not stop.is_set():
+                    announce(who, unready)
                 await stop.wait()
             finally:
                 runtime.remove(str(home.root), who)
                 stop.set()
 
 
+async def _unready(stack: Stack, who: runtime.Runtime, stop: asyncio.Event) -> dict[str, str]:
+    """Wait until every service is ready; what is not within the limit, and why."""
+    until_s = asyncio.get_running_loop().time() + _READY_LIMIT_S
+    while True:
+        found = {
+            service.name: await health(InProcessTransport(service.name, service.app)) for service in stack.services
+        }
+        reasons = {name: "; ".join(each.degraded) or "is starting" for name, each in found.items() if not each.ready}
+        proxy = await asyncio.to_thread(proxy_health, who.place("proxy"))
+        if not proxy or not proxy.get("ready"):
+            reasons["proxy"] = "; ".join(proxy.get("degraded", ())) if proxy else "it does not answer"
+        if not reasons or stop.is_set() or asyncio.get_running_loop().time() > until_s:
+            return reasons
+        with suppress(TimeoutError):
+            await asyncio.wait_for(stop.wait(), _READY_POLL_S)
+
+
 def wire(home: Home, settings: Settings, ready: Prepared) -> Stack:
     """Every service of this home, calling each other in process along the arrows of the design."""
-    store = create_store(settings.store, home, settings.owner)
+    store = create_store(settings.store, home, settings.owner, settings.scan)
     store_bus = InProcessTransport("store", store.app)
     index = create_index(settings.index, home, StoreClient(store_bus), ready.home_id)
     index_bus = InProcessTransport("index", index.app)

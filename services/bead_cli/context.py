@@ -37,13 +37,18 @@ class Context(NamedTuple):
         return self.environ.get("BEAD_IN_CONTAINER") == "1"
 
 
+def token_file(home: str, name: str, environ: Mapping[str, str]) -> str:
+    """Where the secret `tokens/<name>` lies."""
+    return environ.get(f"BEAD_{name.upper()}_TOKEN_FILE") or os.path.join(home, "tokens", name)
+
+
 def read_token(home: str, name: str, environ: Mapping[str, str]) -> str:
     """The secret `tokens/<name>` of the home, or of the file that `BEAD_<NAME>_TOKEN_FILE` names.
 
     Raises:
         HomeUnusable: names the file.
     """
-    path = environ.get(f"BEAD_{name.upper()}_TOKEN_FILE") or os.path.join(home, "tokens", name)
+    path = token_file(home, name, environ)
     try:
         with open(path, encoding="ascii") as file:
             return file.read().strip()

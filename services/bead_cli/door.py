@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from bead.errors import BadRequest, ServiceDown, from_problem
+from bead.errors import BadRequest, HomeUnusable, NotFound, ServiceDown, from_problem
 from bead_cli import runtime
 from bead_cli.context import Context, read_token
 from bead_cli.loopback import Answer, exchange, quoted
 
-DEFAULT_TIMEOUT_S = 30.0
+DEFAULT_TIMEOUT_S = 5.0
+"""For a call that touches one fact or one page; what takes longer says how long."""
 _UNAUTHORIZED = 401
 
 Query = Mapping[str, str | int | float | None]
@@ -68,9 +69,10 @@ class Running:
         """See `Sender.send`."""
         try:
             answer = exchange(*self._place, method, path, body=body, token=self._token, timeout_s=timeout_s)
-        except ServiceDown:
+        except ServiceDown as error:
+            late = f" within {timeout_s:g} s" if error.facts.get("is_late") else ""
             raise ServiceDown(
-                f"{self._who} does not answer on {self._place.url}; see `bead status`, or stop it: `bead down`"
+                f"{self._who} does not answer on {self._place.url}{late}; see `bead status`, or stop it: `bead down`"
             ) from None
         if answer.status == _UNAUTHORIZED:
             raise ServiceDown(f"what answers on {self._place.url} does not know this home's admin token")
@@ -78,20 +80,33 @@ class Running:
 
 
 @contextmanager
-def opened(context: Context, *services: str) -> Iterator[Door]:
+def opened(context: Context, *services: str, begins: bool = False) -> Iterator[Door]:
     """A door to the home's services; `services` are those that must run when they have to run in this process.
 
+    A home that is not there yet is made only for a command that `begins` one: a mistyped --home leaves no folder.
+
     Raises:
+        NotFound: there is no home, and this command does not begin one.
         Unavailable: bead runs but does not answer, or another process holds the home.
     """
     running = _running(context)
     if running is not None:
         yield Door(running)
         return
+    if not begins and not context.layout().home_id.exists():
+        raise NotFound(f"there is no memory in {context.home} yet; `bead remember` or `bead up` begins one")
     from bead_cli import own
 
-    with own.services(context, services) as sender:
-        yield Door(sender)
+    try:
+        with own.services(context, services) as sender:
+            yield Door(sender)
+    except HomeUnusable as error:
+        if begins:
+            raise
+        facts = context.layout().facts
+        raise HomeUnusable(
+            f"{error.message}. Even to read, bead needs its lock there; the facts lie in {facts}"
+        ) from None
 
 
 def _running(context: Context) -> Running | None:

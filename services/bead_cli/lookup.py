@@ -59,15 +59,15 @@ def _fact(door: Door, key: str) -> dict[str, Any]:
     return fact
 
 
-def checked_text(words: list[str]) -> str:
-    """The words of a command line as one text.
+def checked_text(words: list[str], empty: str = "there is no text to keep") -> str:
+    """The words of a command line as one text; `empty` is what is said when there is none.
 
     Raises:
         BadRequest: empty, or not valid Unicode.
     """
     text = " ".join(words).strip()
     if not text:
-        raise BadRequest("there is no text to keep")
+        raise BadRequest(empty)
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -23,7 +23,7 @@ def exchange(
     """Send one request and read the whole answer within `timeout_s`.
 
     Raises:
-        ServiceDown: nobody listens, no answer in time, or not an answer.
+        ServiceDown: nobody listens, no answer in time (`facts["is_late"]`), or not an answer.
     """
     until = time.monotonic() + timeout_s
     place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
@@ -37,7 +37,8 @@ def exchange(
             connection.sendall(head.encode("ascii") + b"\r\n" + body)
             return _answer(_read_all(connection, until))
     except (OSError, ValueError) as error:
-        raise ServiceDown(f"no answer from {place} ({type(error).__name__})") from None
+        is_late = isinstance(error, TimeoutError)
+        raise ServiceDown(f"no answer from {place} ({type(error).__name__})", is_late=is_late) from None
 
 
 def quoted(text: str) -> str:

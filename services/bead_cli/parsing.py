@@ -7,7 +7,7 @@ from typing import Any, NoReturn, TextIO
 
 from bead import __version__
 from bead.errors import BadRequest, to_problem
-from bead_cli.catalogue import BY_NAME, COMMANDS, Command
+from bead_cli.catalogue import BY_NAME, COMMANDS, PLANNED, Command
 
 _USAGE, _WIDTH = 2, 100
 _EPILOG = """\
@@ -57,7 +57,8 @@ def parse(argv: Sequence[str], stdout: TextIO) -> tuple[Command, argparse.Namesp
         raise SystemExit(0 if rest else _USAGE)
     command = BY_NAME.get(rest[0])
     if command is None:
-        _top(argv, stdout).error(f"'{rest[0]}' is not a command of bead")
+        is_planned = rest[0] in PLANNED
+        _top(argv, stdout).error(f"'{rest[0]}' is not {'in this version yet' if is_planned else 'a command of bead'}")
     parser = parser_of(command, argv, stdout)
     args = parser.parse_args([*leading, *rest[1:]])
     args.command = command.name
@@ -71,6 +72,13 @@ def parser_of(command: Command, argv: Sequence[str], stdout: TextIO) -> Parser:
     parser.add_argument("--home", metavar="DIR", help="where memory is kept (default: $BEAD_HOME or ~/.bead)")
     command.load().configure(parser, command.name)
     return parser
+
+
+def at_least_one(text: str) -> int:
+    """The type of an argument that counts something."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError("must be a whole number from 1 on")
+    return int(text)
 
 
 def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:

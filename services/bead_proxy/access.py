@@ -51,11 +51,17 @@ def admit(target: str, headers: RawHeaders, rules: Rules, is_same_user: Callable
     capability = _CAPABILITY.match(target)
     if capability:
         if not hmac.compare_digest(capability[1].encode("utf-8", "surrogateescape"), rules.token.encode()):
-            raise Unauthorized("the capability /t/<token> in this base URL is not this home's; run bead setup again")
+            raise Unauthorized(
+                "the capability /t/<token> in this base URL is not this home's; start the harness with `bead wrap`,"
+                " or take the address that `bead status` prints"
+            )
         rest = target[capability.end() :]
         return rest if rest.startswith("/") else f"/{rest}"
     if target.partition("?")[0] != HEALTH and not (rules.bare_url and is_same_user()):
-        raise Unauthorized("this base URL needs the capability /t/<token>; bead setup writes it")
+        raise Unauthorized(
+            "this base URL needs the capability /t/<token>; start the harness with `bead wrap`,"
+            " or take the address that `bead status` prints"
+        )
     return target
 
 

@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import socket
+import subprocess
 import time
 import urllib.error
 import urllib.request
@@ -41,20 +42,70 @@ def test_all_six_services_answer_for_the_same_home(machine: Machine) -> None:
     assert runtime["pid"] == machine.started[0].pid
 
 
-def test_the_line_it_prints_starts_a_harness_through_the_proxy(machine: Machine) -> None:
-    process = machine.start("up")
-    printed = read_until(process, b"or: bead wrap claude\n").decode()
+@pytest.mark.parametrize("command", ["up", "status"])
+def test_the_line_it_prints_starts_a_harness_through_the_proxy(machine: Machine, command: str) -> None:
+    """Pasted into a shell; what is printed into a file does not hold the capability itself."""
+    printed = read_until(machine.start("up"), b"or: bead wrap claude\n").decode()
+    if command == "status":
+        printed += machine.run("status").stdout
+    line = next(line for line in reversed(printed.splitlines()) if "ANTHROPIC_BASE_URL=" in line)
+    line = line[line.index("ANTHROPIC_BASE_URL=") :]
+    shell = ["sh", "-c", line.replace(" claude", " env")]
+    environ = subprocess.run(shell, capture_output=True, text=True, check=True).stdout.splitlines()
 
     token = (machine.home / "tokens" / "proxy").read_text().strip()
-    base_url = f"http://127.0.0.1:{machine.ports['proxy']}/t/{token}"
-    assert f"  ANTHROPIC_BASE_URL={base_url} CLAUDE_CODE_GATEWAY_HINT_HEADERS=1 claude\n" in printed
+    assert f"ANTHROPIC_BASE_URL=http://127.0.0.1:{machine.ports['proxy']}/t/{token}" in environ
+    assert "CLAUDE_CODE_GATEWAY_HINT_HEADERS=1" in environ
+    assert token not in printed
     assert all(f"http://127.0.0.1:{port}\n" in printed for port in machine.ports.values())
+
+
+def test_up_says_ready_when_every_service_is(machine: Machine) -> None:
+    printed = read_until(machine.start("up"), b"or: bead wrap claude\n").decode()
+    health = {name: machine.health(name)["ready"] for name in SERVICES}
+    assert " is ready (pid " in printed
+    assert health == dict.fromkeys(SERVICES, True)
+
+
+def test_up_says_what_is_not_ready(machine: Machine) -> None:
+    (machine.home / "index.db").mkdir(parents=True)
+    machine.home.chmod(0o700)
+    printed = read_until(machine.start("up"), b"or: bead wrap claude\n").decode()
+    assert " is not ready yet (pid " in printed
+    assert re.search(r"^  index +http://\S+  \S", printed, re.MULTILINE)
+
+
+def test_a_damaged_file_is_named_by_status_which_ends_with_4(machine: Machine) -> None:
+    machine.json("write", "user/editor", "helix")
+    file = machine.home / "store" / "facts" / "user" / "editor" / "v1.md"
+    file.write_text("---\nbody: [\n---\nhelix\n")
+    machine.up()
+    done = machine.run("status")
+    assert done.returncode == 4
+    assert re.search(rf"^  {file}(:\d+)?: .+$", done.stdout, re.MULTILINE)
+    assert json.loads(machine.run("status", "--json").stdout)["damaged"][0]["path"] == str(file)
+
+
+def test_a_bead_that_was_stopped_costs_five_seconds_and_down_says_how_to_end_it(machine: Machine) -> None:
+    process = machine.up()
+    process.send_signal(signal.SIGSTOP)
+    began = time.monotonic()
+    for argv in (("memories",), ("remember", "we ship on Tuesdays")):
+        done = machine.run(*argv)
+        assert done.returncode == 3
+        assert f"bead (pid {process.pid}) does not answer" in done.stderr and "within 5 s" in done.stderr
+    assert time.monotonic() - began < 20
+    done = machine.run("down")
+    assert done.returncode == 3
+    assert f"kill -9 {process.pid}" in done.stderr
 
 
 def test_up_with_json_prints_one_document_and_serves(machine: Machine) -> None:
     process = machine.start("up", "--json")
     document = json.loads(read_until(process, b"\n"))
     assert document["pid"] == process.pid
+    assert document["ready"] is True
+    assert Path(document["token_file"]).read_text().strip() not in json.dumps(document)
     assert machine.health("proxy")["home_id"] == document["home_id"]
 
 
@@ -71,7 +122,9 @@ def check_life_of_a_fact(machine: Machine) -> None:
     hits = machine.json("search", "deploys", "--project", "shop")["hits"]
     assert hits[0]["id"] == "project/shop/deploy-day"
     assert machine.run("recall", "project/shop/deploy-day").stdout == "deploys happen on Wednesdays\n"
-    assert [fact["key"] for fact in machine.json("memories", "wednesdays")["facts"]] == ["project/shop/deploy-day"]
+    assert [fact["key"] for fact in machine.json("memories", "wednesdays", "--all")["facts"]] == [
+        "project/shop/deploy-day"
+    ]
     assert machine.json("pin", "project/shop/deploy-day")["pinned"] is True
     assert machine.json("index", "rebuild") == {"rebuilt": True}
     assert machine.json("queue", "list") == {"items": []}
@@ -239,8 +292,12 @@ def test_services_in_processes_of_their_own_answer_like_one(machine: Machine) ->
     """`bead serve`, as the containers run it: over sockets, with scoped tokens."""
     ready = {}
     for name in ("store", "index", "dream", "curate", "scheduler", "proxy"):
-        process = machine.start("serve", name)
+        process = machine.start("serve", name, "--json")
         ready[name] = read_until(process, f"{name} answers on port {machine.ports[name]}\n".encode())
+        if b"{" not in ready[name]:
+            ready[name] = read_until(process, b"}\n")
+        document = json.loads(ready[name][ready[name].index(b"{") :])
+        assert (document["name"], document["port"], document["pid"]) == (name, machine.ports[name], process.pid)
     until = time.monotonic() + LIMIT_S
     while any(machine.run("serve", name, "--check").returncode for name in SERVICES) and time.monotonic() < until:
         continue

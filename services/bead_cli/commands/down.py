@@ -43,7 +43,10 @@ def _wait(who: runtime.Runtime) -> None:
     until = time.monotonic() + _LIMIT_S
     while runtime.is_running(who):
         if time.monotonic() > until:
-            raise Unavailable(f"bead (pid {who.pid}) has not stopped within {_LIMIT_S:g} s")
+            raise Unavailable(
+                f"bead (pid {who.pid}) has not stopped within {_LIMIT_S:g} s; it may hang. Killing it loses nothing:"
+                f" kill -9 {who.pid}"
+            )
         time.sleep(_POLL_S)
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 
+from bead.errors import BadRequest
 from bead_cli.context import Context
 from bead_cli.door import opened
 
@@ -17,11 +18,13 @@ examples:
 def configure(parser: argparse.ArgumentParser, name: str) -> None:
     """What to do with the index."""
     parser.epilog = _EPILOG
-    parser.add_argument("action", choices=("rebuild",), metavar="rebuild")
+    parser.add_argument("action", choices=("rebuild",), metavar="rebuild", nargs="?")
 
 
 def run(args: argparse.Namespace, context: Context) -> int:
     """Returns when the new copy is complete."""
+    if args.action is None:
+        raise BadRequest("say what to do with the index: bead index rebuild")
     if context.output.is_terminal and not context.output.as_json:
         context.output.note("rebuilding the index ...")
     with opened(context, "store", "index") as door:

@@ -7,7 +7,7 @@ from typing import Any
 from bead.errors import NotFound
 from bead_cli.context import Context
 from bead_cli.door import Door, fact_path, opened
-from bead_cli.lookup import current_fact, is_whole_key
+from bead_cli.lookup import active_project, current_fact, is_whole_key
 from bead_cli.output import Output, one_line
 
 _VERSIONED = re.compile(r"(.+)@v([1-9][0-9]*)\Z")
@@ -16,7 +16,15 @@ _LINE_CHARACTERS = 120
 _CARD_FIELDS = ("say", "do", "see", "unless")
 _EPILOGS = {
     "recall": "examples:\n  bead recall project/shop/deploy-day\n  bead recall deploy-day\n",
-    "memories": "examples:\n  bead memories\n  bead memories deploy\n  bead memories --project shop\n",
+    "memories": """\
+Lists what this project, `user/` and `global/` hold.
+
+examples:
+  bead memories
+  bead memories deploy
+  bead memories --project shop
+  bead memories --all                        every project
+""",
     "show": "examples:\n  bead show project/shop/deploy-day\n  bead show project/shop/deploy-day@v1\n",
     "history": "examples:\n  bead history project/shop/deploy-day\n  bead history deploy-day --json\n",
 }
@@ -27,7 +35,9 @@ def configure(parser: argparse.ArgumentParser, name: str) -> None:
     parser.epilog = _EPILOGS[name]
     if name == "memories":
         parser.add_argument("term", metavar="TERM", nargs="?", help="only those with this text in key or body")
-        parser.add_argument("--project", metavar="P", help="only those of this project")
+        which = parser.add_mutually_exclusive_group()
+        which.add_argument("--project", metavar="P", help="only those of this project")
+        which.add_argument("--all", action="store_true", help="those of every project")
         return
     suffix = " (KEY@v2: that version)" if name == "show" else ""
     parser.add_argument("key", metavar="KEY", help=f"a key, or a name in this project, user/ or global/{suffix}")
@@ -50,8 +60,11 @@ def _recall(args: argparse.Namespace, context: Context, door: Door) -> int:
 
 
 def _memories(args: argparse.Namespace, context: Context, door: Door) -> int:
-    scope = f"project/{args.project.removeprefix('project/')}" if args.project else None
-    facts = [fact for fact in every_fact(door, scope) if _matches(fact, args.term)]
+    scopes = _scopes(args, door)
+    facts = sorted(
+        (fact for scope in scopes for fact in every_fact(door, scope) if _matches(fact, args.term)),
+        key=lambda fact: str(fact["key"]),
+    )
     if context.output.as_json:
         context.output.document({"facts": facts})
         return 0
@@ -59,8 +72,20 @@ def _memories(args: argparse.Namespace, context: Context, door: Door) -> int:
         body = context.output.stored(one_line(fact["body"], _LINE_CHARACTERS))
         context.output.text(f"{context.output.style('bold', fact['key'])}  {body}")
     if not facts:
-        context.output.text("no memories with that text" if args.term else "no memories yet")
+        where = f" in {', '.join(scope for scope in scopes if scope)}; see also: bead memories --all"
+        text = "no memories with that text" if args.term else "no memories yet"
+        context.output.text(text if args.all else text + where)
     return 0
+
+
+def _scopes(args: argparse.Namespace, door: Door) -> list[str | None]:
+    """Which scopes to list; None stands for all of them."""
+    if args.all:
+        return [None]
+    if args.project is not None:
+        return [f"project/{args.project.removeprefix('project/')}"]
+    active = active_project(door, None)
+    return [*([f"project/{active}"] if active else []), "user", "global"]
 
 
 def every_fact(door: Door, scope: str | None) -> list[dict[str, Any]]:

@@ -63,7 +63,7 @@ def run(args: argparse.Namespace, context: Context) -> int:
     text = checked_text([sys.stdin.read()] if args.text == ["-"] else args.text)
     if args.key is None and guards.is_command(text, BY_NAME):
         raise Refused(f"'{text}' looks like a command, not something to remember; to keep it anyway give it a --key")
-    with opened(context, "store") as door:
+    with opened(context, "store", begins=True) as door:
         if args.key is None and guards.is_bare_key(text):
             return _read_instead(context, door, text, args.project)
         answer = _write(args, context, door, text)

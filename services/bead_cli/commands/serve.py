@@ -15,6 +15,7 @@ examples:
   bead serve store
   BEAD_STORE__URL=http://store:7071 bead serve index
   bead serve store --check                   is it ready?
+  bead serve store --json                    prints one document as soon as it answers
   bead proxy                                 the same as: bead serve proxy
 """
 

@@ -6,14 +6,17 @@ from typing import Any
 from bead import __version__
 from bead.errors import BeadError
 from bead_cli import runtime
+from bead_cli.connecting import claude_line
 from bead_cli.context import Context, read_token
 from bead_cli.door import Door, Running
 from bead_cli.probe import LIMIT_S, health_of, proxy_health
 
-_DOWN = 3
+_DOWN, _DAMAGED = 3, 4
+_MOST_FILES = 20
 _BEHIND_CURATE = ("store", "index", "dream")
 _EPILOG = """\
-Exit code 0 when every service is ready, 3 when bead does not run or one of them does not answer.
+Exit code 0 when every service is ready, 3 when bead does not run or one of them is not ready, 4 when all are ready and
+files cannot be read.
 
 examples:
   bead status
@@ -37,11 +40,16 @@ def run(args: argparse.Namespace, context: Context) -> int:
         name: curate if name == "curate" else _state(who, name, _health(context, who, name, curate["ready"]))
         for name in who.ports
     }
+    files = _damaged(context, who) if curate["ready"] else []
     if context.output.as_json:
-        context.output.document({"running": True, "home": context.home, **who._asdict(), "services": services})
+        document = {"running": True, "home": context.home, **who._asdict(), "services": services, "damaged": files}
+        context.output.document(document)
     else:
         _print(context, who, services)
-    return 0 if all(state["ready"] for state in services.values()) else _DOWN
+        _print_damaged(context, files)
+    if not all(state["ready"] for state in services.values()):
+        return _DOWN
+    return _DAMAGED if files else 0
 
 
 def _state(who: runtime.Runtime, name: str, health: dict[str, Any] | None) -> dict[str, Any]:
@@ -59,14 +67,32 @@ def _health(context: Context, who: runtime.Runtime, name: str, curate_answers: b
         return proxy_health(who.place(name))
     if name not in _BEHIND_CURATE:
         return health_of(who.place(name))
-    if not curate_answers:
-        return None
+    return _asked(context, who, name, "/health") if curate_answers else None
+
+
+def _asked(context: Context, who: runtime.Runtime, name: str, path: str) -> dict[str, Any] | None:
     try:
         curate = Running(who.place("curate"), read_token(context.home, "admin", context.environ), "bead")
-        answer = Door(curate).call(name, "GET", "/health", timeout_s=LIMIT_S)
+        answer = Door(curate).call(name, "GET", path, timeout_s=LIMIT_S)
     except (BeadError, ValueError):
         return None
     return answer if isinstance(answer, dict) else None
+
+
+def _damaged(context: Context, who: runtime.Runtime) -> list[dict[str, Any]]:
+    """The files that the store cannot read, with line and reason."""
+    report = _asked(context, who, "store", "/v1/damage")
+    return list(report.get("files", ())) if report else []
+
+
+def _print_damaged(context: Context, files: list[dict[str, Any]]) -> None:
+    if files:
+        context.output.text(f"{len(files)} files cannot be read; mend them with an editor, bead leaves them alone:")
+    for file in files[:_MOST_FILES]:
+        place = f"{file['path']}:{file['line']}" if file.get("line") else file["path"]
+        context.output.text(f"  {place}: {file['reason']}")
+    if len(files) > _MOST_FILES:
+        context.output.text(f"  and {len(files) - _MOST_FILES} more; all of them: bead status --json")
 
 
 def _not_running(context: Context) -> int:
@@ -85,3 +111,4 @@ def _print(context: Context, who: runtime.Runtime, services: dict[str, dict[str,
         word = output.style("green", "ready    ") if state["ready"] else output.style("red", "not ready")
         reasons = "; ".join(state["degraded"])
         output.text(f"  {service:<10} {word}  {state['url']}{'  ' + reasons if reasons else ''}")
+    output.text(f"start Claude Code with memory: {claude_line(context, who)}")

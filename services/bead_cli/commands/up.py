@@ -1,11 +1,13 @@
 """`bead up`: start everything, say how to connect, stay until a signal."""
 
 import argparse
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from bead.errors import StoreLocked, Unavailable
 from bead_cli import runtime
-from bead_cli.context import Context
+from bead_cli.connecting import claude_line
+from bead_cli.context import Context, token_file
 
 if TYPE_CHECKING:
     from bead_cli.runtime import Runtime
@@ -43,26 +45,28 @@ def run(args: argparse.Namespace, context: Context) -> int:
             from bead_cli import compose
 
             configure_logs()
-            compose.run(home, settings, ready, sockets, lambda who, token: announce(context, who, token))
+            compose.run(home, settings, ready, sockets, lambda who, unready: announce(context, who, unready))
     except StoreLocked:
         _refuse_second(context)
         raise
     return 0
 
 
-def announce(context: Context, who: "Runtime", token: str) -> None:
-    """The readiness document or lines."""
+def announce(context: Context, who: "Runtime", unready: Mapping[str, str]) -> None:
+    """The readiness document or lines; `unready` says of each service that is not ready why."""
     output = context.output
-    base_url = f"{who.place('proxy').url}/t/{token}"
     urls = {name: who.place(name).url for name in who.ports}
     if output.as_json:
-        output.document({**who._asdict(), "home": context.home, "urls": urls, "base_url": base_url})
+        token = token_file(context.home, "proxy", context.environ)
+        place = {"home": context.home, "urls": urls, "token_file": token}
+        output.document({**who._asdict(), **place, "ready": not unready, "not_ready": dict(unready)})
         return
-    output.text(f"bead {who.version} is {output.style('green', 'ready')} (pid {who.pid}, home {context.home})")
+    state = output.style("yellow", "not ready yet") if unready else output.style("green", "ready")
+    output.text(f"bead {who.version} is {state} (pid {who.pid}, home {context.home})")
     for name, url in urls.items():
-        output.text(f"  {name:<10} {url}")
+        output.text(f"  {name:<10} {url}{'  ' + unready[name] if name in unready else ''}")
     output.text("start Claude Code with memory:")
-    output.text(f"  ANTHROPIC_BASE_URL={base_url} CLAUDE_CODE_GATEWAY_HINT_HEADERS=1 claude")
+    output.text(f"  {claude_line(context, who)}")
     output.text("or: bead wrap claude")
 
 

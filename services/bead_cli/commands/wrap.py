@@ -13,8 +13,11 @@ from bead_cli.probe import proxy_health
 from bead_cli.wrapping import HARNESSES, Harness, with_memory
 
 _NOTE_PROJECT_S = 0.5
+_NOT_RUNNING = "not running"
 _EPILOG = """\
 If bead does not answer within a second, the harness starts without memory, and a line says so.
+Everything after HARNESS is the harness's own; what is meant for bead goes before it (`bead wrap --home DIR claude`).
+This process becomes the harness, so --json changes only how bead's own errors are told.
 
 examples:
   bead wrap claude
@@ -36,9 +39,8 @@ def run(args: argparse.Namespace, context: Context) -> int:
     rest = args.rest[1:] if args.rest[:1] == ["--"] else args.rest
     if shutil.which(harness.program, path=context.environ.get("PATH")) is None:
         raise NotFound(f"{harness.program} is not on PATH; install it first")
-    base_url = _base_url(context)
+    base_url = _base_url(context, args.harness)
     if base_url is None:
-        context.output.note(f"not running, starting {args.harness} without memory (start it with: bead up)")
         _become(harness, rest, dict(context.environ))
     _note_replaced(context, harness, base_url)
     _become(harness, rest, with_memory(harness, base_url, context.environ))
@@ -48,20 +50,31 @@ def _become(harness: Harness, rest: list[str], environ: dict[str, str]) -> NoRet
     os.execvpe(harness.program, [harness.program, *rest], environ)
 
 
-def _base_url(context: Context) -> str | None:
-    """The proxy's address with the capability, or None when it does not answer: never a reason not to work."""
+def _base_url(context: Context, harness: str) -> str | None:
+    """The proxy's address with the capability; None when it does not answer, which is never a reason not to work.
+
+    Says then why there is no memory: that must not look like a memory that is empty (I10).
+    """
     try:
         who = runtime.read(context.home)
-        if who is None:
-            return None
-        health = proxy_health(who.place("proxy"))
-        if health is None or health.get("home_id") != who.home_id:
-            return None
-        _make_project_known(context, who)
-        return f"{who.place('proxy').url}/t/{read_token(context.home, 'proxy', context.environ)}"
+        trouble = _trouble(who)
+        if trouble is None and who is not None:
+            _make_project_known(context, who)
+            return f"{who.place('proxy').url}/t/{read_token(context.home, 'proxy', context.environ)}"
     except BeadError as error:
-        context.output.note(error.message)
-        return None
+        trouble = error.message
+    what = "start it with: bead up" if trouble == _NOT_RUNNING else "see: bead status"
+    context.output.note(f"{trouble}, starting {harness} without memory ({what})")
+    return None
+
+
+def _trouble(who: runtime.Runtime | None) -> str | None:
+    if who is None or not runtime.is_running(who):
+        return _NOT_RUNNING
+    health = proxy_health(who.place("proxy"))
+    if health is None:
+        return "does not answer"
+    return None if health.get("home_id") == who.home_id else "another bead answers on its port"
 
 
 def _make_project_known(context: Context, who: runtime.Runtime) -> None:

@@ -70,4 +70,4 @@ def scope_of(headers: Headers, secret: str, scopes: Collection[str]) -> str:
     for scope in scopes:
         if hmac.compare_digest(token.encode(), scoped_token(secret, scope).encode()):
             return scope
-    raise Unauthorized("the bus needs a bearer token; this home's is in tokens/bus")
+    raise Unauthorized("a bearer token of this home is needed: tokens/admin for curate, tokens/bus for the others")

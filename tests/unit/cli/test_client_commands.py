@@ -1,7 +1,10 @@
 """Commands against a bead that runs: curate on a socket, a store in memory behind it."""
 
 import os
+import socket
 import subprocess
+import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -97,7 +100,106 @@ def test_memories_matches_key_or_body_whatever_the_case(desk: Desk) -> None:
     desk.bead("write", "user/shell", "fish")
     assert [fact["key"] for fact in desk.json("memories", "hELIX")["facts"]] == ["user/editor"]
     assert [fact["key"] for fact in desk.json("memories", "SHELL")["facts"]] == ["user/shell"]
-    assert desk.bead("memories", "nothing").out == "no memories with that text\n"
+    assert desk.bead("memories", "nothing", "--all").out == "no memories with that text\n"
+
+
+def test_memories_are_those_of_this_project_and_of_the_person_unless_all_are_wanted(desk: Desk, tmp_path: Path) -> None:
+    for key in ("project/shop/day", "project/other/day", "user/editor", "global/tone"):
+        desk.bead("write", key, "x")
+    here = tmp_path / "shop"
+    here.mkdir()
+    os.chdir(here)
+
+    def keys(*argv: str) -> list[str]:
+        return [fact["key"] for fact in desk.json("memories", *argv)["facts"]]
+
+    desk.bead("write", "mine", "y")
+    assert keys() == ["global/tone", "project/shop/day", "project/shop/mine", "user/editor"]
+    assert keys("--project", "other") == ["project/other/day"]
+    assert {"project/shop/day", "project/other/day", "user/editor"} <= set(keys("--all"))
+    assert desk.bead("memories", "nothing").out.startswith("no memories with that text in project/shop")
+    assert desk.bead("memories", "--all", "--project", "x").code == 2
+
+
+@pytest.mark.parametrize(
+    ("argv", "code", "named"),
+    [
+        (("search", ""), 2, "no words to look for"),
+        (("remember", " "), 2, "no text to keep"),
+        (("index",), 2, "bead index rebuild"),
+    ],
+)
+def test_a_message_says_what_is_missing(desk: Desk, argv: tuple[str, ...], code: int, named: str) -> None:
+    done = desk.bead(*argv)
+    assert done.code == code
+    assert named in done.err
+
+
+READING = [("memories",), ("recall", "x"), ("show", "x"), ("history", "x"), ("search", "x"), ("queue",), ("pin", "x")]
+
+
+@pytest.mark.parametrize("argv", READING, ids=lambda argv: argv[0])
+def test_a_mistyped_home_is_said_and_leaves_no_folder(tmp_path: Path, argv: tuple[str, ...]) -> None:
+    desk = Desk(tmp_path / "mistyped", None, 0)  # type: ignore[arg-type]
+    done = desk.bead(*argv)
+    assert done.code == 1
+    assert f"no memory in {desk.home} yet" in done.err
+    assert not desk.home.exists()
+
+
+@pytest.mark.parametrize("command", ["remember", "memories", "up"])
+def test_a_home_that_is_a_file_is_said_to_be_one(tmp_path: Path, command: str) -> None:
+    file = tmp_path / "file"
+    file.write_text("mine")
+    desk = Desk(file, None, 0)  # type: ignore[arg-type]
+    done = desk.bead(command, *(["two words"] if command == "remember" else []))
+    assert done.code in (1, 3)
+    assert ("is not a folder" in done.err) or (f"no memory in {file} yet" in done.err)
+    assert file.read_text() == "mine"
+
+
+def test_a_home_that_cannot_be_opened_names_the_files_to_read(tmp_path: Path) -> None:
+    """Even reading takes the lock of the home: where that cannot be had, Markdown can still be read."""
+    desk = Desk(tmp_path / "home", None, 0)  # type: ignore[arg-type]
+    desk.bead("remember", "two words")
+    queue = desk.home / "store" / "queue"
+    queue.rmdir()
+    queue.write_text("in the way")
+    done = desk.bead("memories")
+    assert done.code == 3
+    assert str(queue) in done.err and f"the facts lie in {desk.home / 'store' / 'facts'}" in done.err
+
+
+def test_a_bead_that_hangs_is_given_up_after_five_seconds_and_said_to_hang(desk: Desk) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        write_runtime(desk.home, {"curate": port, "proxy": port})
+        began = time.monotonic()
+        done = desk.bead("memories")
+    assert done.code == 3
+    assert "does not answer" in done.err and "within 5 s" in done.err and "bead down" in done.err
+    assert time.monotonic() - began < 10
+
+
+class StaleIndex:
+    """An index that has not read everything, and finds what it is told to find."""
+
+    def __init__(self, hits: list[dict[str, object]]) -> None:
+        self.hits = hits
+
+    def call(self, service: str, method: str, path: str, *_: object, **__: object) -> object:
+        return {"/v1/changes": {"seq": 7}, "/v1/applied": False, "/v1/search": {"hits": self.hits}}.get(path)
+
+
+@pytest.mark.parametrize(("hits", "code"), [([], 3), ([{"id": "user/x", "snippet": "x"}], 0)])
+def test_an_index_that_is_behind_is_never_a_plain_nothing_found(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, hits: list[dict[str, object]], code: int
+) -> None:
+    monkeypatch.setattr("bead_cli.commands.search.opened", lambda *_: nullcontext(StaleIndex(hits)))
+    done = desk.bead("search", "x", "--project", "p")
+    assert done.code == code
+    assert "has not read everything" in done.err
+    assert "nothing found\n" not in done.out
 
 
 def test_every_page_of_memories_is_read(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,12 +6,9 @@ import json
 import pytest
 
 from bead_cli.__main__ import run
-from bead_cli.catalogue import COMMANDS
+from bead_cli.catalogue import COMMANDS, PLANNED
 from bead_cli.commands import version
 from bead_cli.parsing import parse, parser_of
-
-# Of the design, and not here yet: a command that does nothing would be a lie.
-NOT_YET = ("forget", "doctor", "migrate", "setup", "sync", "eval", "mcp", "prime")
 
 
 def ends(*argv: str) -> tuple[int, str]:
@@ -30,9 +27,25 @@ def test_every_command_explains_itself_and_takes_json_and_home(command: object) 
     assert "examples:" in help_text or parser.prog == "bead version"
 
 
-@pytest.mark.parametrize("name", NOT_YET)
-def test_a_command_that_does_not_exist_yet_is_a_usage_error(name: str) -> None:
-    assert ends(name)[0] == 2
+@pytest.mark.parametrize("name", sorted(PLANNED))
+def test_a_command_that_does_not_exist_yet_is_told_from_a_typing_error(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out = ends(name, "--json")
+    assert code == 2
+    assert json.loads(out)["detail"] == f"'{name}' is not in this version yet"
+    assert "not in this version yet" in capsys.readouterr().err
+
+
+def test_a_word_that_is_no_command_is_said_to_be_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ends("rememberr")[0] == 2
+    assert "'rememberr' is not a command of bead" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("limit", ["0", "-3", "many", "1.5", ""])
+def test_a_limit_that_counts_nothing_is_a_usage_error(limit: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ends("search", "x", f"--limit={limit}")[0] == 2
+    assert "argument --limit: must be a whole number from 1 on" in capsys.readouterr().err
 
 
 def test_no_command_at_all_is_a_usage_error_and_help_is_not() -> None:

@@ -88,25 +88,27 @@ def test_wrap_makes_the_directorys_project_known(desk: Desk, programs: Path, tmp
     assert (known.name, known.identity) == ("shop", "remote:host.example/acme/shop")
 
 
-def check_untouched(run: Wrapped) -> None:
+def check_untouched(run: Wrapped, why: str) -> None:
     environ = {name: value for name, value in run.harness["environ"].items() if name != "LC_CTYPE"}  # type: ignore[attr-defined]
     assert environ == run.environ
     assert run.harness["argv"] == ["-p", "x"]
-    assert run.err == "bead: not running, starting claude without memory (start it with: bead up)\n"
+    assert run.err == f"bead: {why})\n".replace(" (", ", starting claude without memory (")
 
 
 GATEWAY = "https://gateway.example"
 
 
 def test_without_a_home_the_environment_is_untouched(tmp_path: Path, programs: Path) -> None:
-    check_untouched(Wrapped(tmp_path / "home", programs, "--", "-p", "x", ANTHROPIC_BASE_URL=GATEWAY))
+    run = Wrapped(tmp_path / "home", programs, "--", "-p", "x", ANTHROPIC_BASE_URL=GATEWAY)
+    check_untouched(run, "not running (start it with: bead up")
     assert not (tmp_path / "home").exists()
 
 
 def test_when_nobody_listens_the_environment_is_untouched(tmp_path: Path, programs: Path) -> None:
     (tmp_path / "home").mkdir()
     write_runtime(tmp_path / "home", {"proxy": free_port(), "curate": free_port()})
-    check_untouched(Wrapped(tmp_path / "home", programs, "--", "-p", "x", ANTHROPIC_BASE_URL=GATEWAY))
+    run = Wrapped(tmp_path / "home", programs, "--", "-p", "x", ANTHROPIC_BASE_URL=GATEWAY)
+    check_untouched(run, "does not answer (see: bead status")
 
 
 def test_when_another_homes_bead_answers_the_environment_is_untouched(tmp_path: Path, programs: Path) -> None:
@@ -114,7 +116,8 @@ def test_when_another_homes_bead_answers_the_environment_is_untouched(tmp_path: 
     (tmp_path / "home").mkdir()
     with answering(health("another")) as (port, seen):
         write_runtime(tmp_path / "home", {"proxy": port, "curate": port})
-        check_untouched(Wrapped(tmp_path / "home", programs, "--", "-p", "x", ANTHROPIC_BASE_URL=GATEWAY))
+        run = Wrapped(tmp_path / "home", programs, "--", "-p", "x", ANTHROPIC_BASE_URL=GATEWAY)
+    check_untouched(run, "another bead answers on its port (see: bead status")
     assert seen[0].startswith(b"GET /bead/health ")
 
 
@@ -126,7 +129,7 @@ def test_a_bead_that_hangs_costs_about_a_second(tmp_path: Path, programs: Path) 
         started = time.monotonic()
         run = Wrapped(home, programs)
         took_s = time.monotonic() - started
-    assert run.err.startswith("bead: not running")
+    assert run.err.startswith("bead: does not answer, ")
     assert 1.0 <= took_s < 5.0
 
 
