@@ -44,11 +44,13 @@ class Catalogue:
         self.foreign: ForeignWrites | None = None
         """Set once by the owner, before anything is noticed."""
 
-    def load(self) -> None:
-        """Read the highest version of every key."""
-        entries = {entry.key: entry for entry in loading.load(self._place)}
-        self._entries, self._keys = entries, sorted(entries)
-        self._damaged = {key for key, entry in entries.items() if entry.trouble}
+    def load(self) -> list[str]:
+        """Read the highest version of every key; the temporary files that a crash has left among them."""
+        loaded = loading.load(self._place)
+        self._entries = {entry.key: entry for entry in loaded.entries}
+        self._keys = sorted(self._entries)
+        self._damaged = {key for key, entry in self._entries.items() if entry.trouble}
+        return loaded.leftovers
 
     def refresh(self, key: str) -> Entry | None:
         """Look at the files of one key again, as every write does first and last; None when it has none."""

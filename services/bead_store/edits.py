@@ -214,7 +214,7 @@ class HandEdits:
         if folder.is_relative_to(self._raw):
             return [_Item("session", str(path)) for path in self._sessions.paths_in(folder)]
         key = folder.relative_to(self._facts).as_posix().removeprefix(".")
-        found: Iterable[layout.KeyFiles | layout.Note] = ()
+        found: Iterable[layout.Found] = ()
         if folder.is_dir() and not folder.is_symlink():
             found = layout.walk_from(layout.Folder(str(folder), key))
         there = (each.key for each in found if isinstance(each, layout.KeyFiles))

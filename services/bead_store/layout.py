@@ -6,6 +6,7 @@ Copies that sync tools and editors drop beside them (`v2 2.md`, `.v3.md.icloud`,
 import os
 import re
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,6 +30,12 @@ class Folder(NamedTuple):
 
     path: str
     key: str
+
+
+class Leftover(NamedTuple):
+    """A temporary file; when a store starts, one that a crash has left."""
+
+    path: str
 
 
 class Note(NamedTuple):
@@ -63,12 +70,15 @@ def versions_in(directory: Path) -> tuple[int, ...]:
     return tuple(sorted(number for name in names if (number := version_number(name)) is not None))
 
 
-def walk(facts: Path) -> Iterator[KeyFiles | Note]:
-    """Every key with version files below `facts`, and notes about everything else."""
+Found = KeyFiles | Leftover | Note
+
+
+def walk(facts: Path) -> Iterator[Found]:
+    """Every key with version files below `facts`, temporaries, and notes about everything else."""
     return walk_from(Folder(os.fspath(facts), ""))
 
 
-def walk_from(start: Folder) -> Iterator[KeyFiles | Note]:
+def walk_from(start: Folder) -> Iterator[Found]:
     """The same for one folder and everything in it."""
     pending = [start]
     while pending:
@@ -77,22 +87,22 @@ def walk_from(start: Folder) -> Iterator[KeyFiles | Note]:
         yield from found
 
 
-def spread(facts: str, enough: int) -> tuple[list[KeyFiles], list[Folder]]:
+def spread(facts: str, enough: int) -> tuple[list[Found], list[Folder]]:
     """What is found on the way down until there are more than `enough` folders to look into, and these folders."""
-    found: list[KeyFiles] = []
+    found: list[Found] = []
     folders = [Folder(facts, "")]
     while folders and len(folders) <= enough:
         level, folders = folders, []
         for folder in level:
             there, inside = _look(folder)
-            found += [each for each in there if isinstance(each, KeyFiles)]
+            found += there
             folders += inside
     return found, folders
 
 
-def _look(folder: Folder) -> tuple[list[KeyFiles | Note], list[Folder]]:
+def _look(folder: Folder) -> tuple[list[Found], list[Folder]]:
     """What is in one folder: its key or notes, and the folders inside."""
-    found: list[KeyFiles | Note] = []
+    found: list[Found] = []
     inside: list[Folder] = []
     versions: list[int] = []
     try:
@@ -106,6 +116,8 @@ def _look(folder: Folder) -> tuple[list[KeyFiles | Note], list[Folder]]:
             inside.append(Folder(entry.path, f"{folder.key}/{entry.name}" if folder.key else entry.name))
         elif number is not None:
             versions.append(number)
+        elif entry.name.startswith(TEMPORARY_PREFIX):
+            found.append(Leftover(entry.path))
         elif words := _note(entry.name):
             found.append(Note(entry.path, words))
     if versions:
@@ -123,10 +135,11 @@ def _key_files(directory: str, key: str, versions: list[int]) -> KeyFiles | Note
 
 def _entries(directory: str) -> list[os.DirEntry[str]]:
     with os.scandir(directory) as entries:
-        return sorted(entries, key=lambda entry: entry.name)
+        found = list(entries)
+    return sorted(found, key=attrgetter("name")) if len(found) > 1 else found
 
 
 def _note(name: str) -> str | None:
-    if name in _NOT_WORTH_A_NOTE or name.startswith(TEMPORARY_PREFIX):
+    if name in _NOT_WORTH_A_NOTE:
         return None
     return "not a version file (only v<number>.md is); looks like a copy made by an editor or a sync tool"

@@ -6,10 +6,10 @@ every core, and what they send back is packed already. They start from nothing a
 
 import multiprocessing
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from itertools import islice
+from itertools import chain, repeat
 from typing import NamedTuple
 
 import msgspec
@@ -24,10 +24,19 @@ _CHUNK = 1_000
 """Folders that a process takes at a time."""
 _MOST_PROCESSES = 4
 
-_encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(list[Entry]).decode
-
 log = structlog.get_logger()
+
+
+class Loaded(msgspec.Struct, array_like=True):
+    """What a home holds."""
+
+    entries: list[Entry]
+    leftovers: list[str]
+    """Temporary files that a crash left."""
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(Loaded).decode
 
 
 class Place(NamedTuple):
@@ -38,45 +47,48 @@ class Place(NamedTuple):
     home_id: str
 
 
-def load(place: Place, small: int = SMALL) -> Iterator[Entry]:
+def load(place: Place, small: int = SMALL) -> Loaded:
     """Every key below the facts' folder; in processes when there are more than `small` folders to read."""
     found, folders = layout.spread(place.facts, small)
-    yield from _read(place, found)
-    if len(folders) <= small:
-        yield from _read_below(place, folders)
-        return
+    top = _read(place, found)
+    below = _read_below(place, folders) if len(folders) <= small else _in_processes(place, folders)
+    return Loaded([*top.entries, *below.entries], [*top.leftovers, *below.leftovers])
+
+
+def _in_processes(place: Place, folders: list[layout.Folder]) -> Loaded:
+    count = min(_MOST_PROCESSES, os.cpu_count() or 1)
+    chunks = [folders[at : at + _CHUNK] for at in range(0, len(folders), _CHUNK)]
+    loaded = Loaded([], [])
+    # Not forked: a child of this process would share its lock and its threads' half-done work.
+    context = multiprocessing.get_context("spawn")
     try:
-        yield from _in_processes(place, folders)
+        with ProcessPoolExecutor(count, mp_context=context) as pool:
+            for message in pool.map(read_packed, repeat(place), chunks):
+                part = _decode(message)
+                loaded.entries.extend(part.entries)
+                loaded.leftovers.extend(part.leftovers)
     except (BrokenProcessPool, OSError) as error:
         # Killed for want of memory, or no process can be had: slower, but memory is there.
         log.warning("the home is read in one process", error=type(error).__name__)
-        yield from _read_below(place, folders)
-
-
-def _in_processes(place: Place, folders: list[layout.Folder]) -> Iterator[Entry]:
-    """What the folders hold, in order; the caller may see some twice when this fails half way."""
-    count = min(_MOST_PROCESSES, os.cpu_count() or 1)
-    rest = iter(folders)
-    chunks = iter(lambda: list(islice(rest, _CHUNK)), [])
-    # Not forked: a child of this process would share its lock and its threads' half-done work.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(count, mp_context=context) as pool:
-        for packed in pool.map(read_packed, *zip(*((place, chunk) for chunk in chunks), strict=True)):
-            yield from _decode(packed)
+        return _read_below(place, folders)
+    return loaded
 
 
 def read_packed(place: Place, folders: list[layout.Folder]) -> bytes:
-    """The entries in and below `folders`, as one message; runs in a process of its own."""
-    return _encode(list(_read_below(place, folders)))
+    """What is in and below `folders`, as one message; runs in a process of its own."""
+    return _encode(_read_below(place, folders))
 
 
-def _read_below(place: Place, folders: list[layout.Folder]) -> Iterator[Entry]:
-    for folder in folders:
-        yield from _read(place, layout.walk_from(folder))
+def _read_below(place: Place, folders: list[layout.Folder]) -> Loaded:
+    return _read(place, chain.from_iterable(layout.walk_from(folder) for folder in folders))
 
 
-def _read(place: Place, found: Iterator[layout.KeyFiles | layout.Note] | list[layout.KeyFiles]) -> Iterator[Entry]:
+def _read(place: Place, found: Iterable[layout.Found]) -> Loaded:
     reader = KeyReader(*place)
+    loaded = Loaded([], [])
     for each in found:
         if isinstance(each, layout.KeyFiles):
-            yield reader.entry(each.key, each.versions)
+            loaded.entries.append(reader.entry(each.key, each.versions))
+        elif isinstance(each, layout.Leftover):
+            loaded.leftovers.append(each.path)
+    return loaded
