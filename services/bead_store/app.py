@@ -217,13 +217,14 @@ class Store:
 
     def _load_facts(self) -> None:
         # The store's own folders are ours alone under the lock; tokens are made by any process that prepares the home.
-        self.disk.sweep(self._home.facts.parent)
+        store = self._home.facts.parent
+        self.disk.sweep(store, skip=self._home.facts)
         self.disk.sweep(self._home.sessions)
-        self.disk.sweep(self._home.root, min_age_s=_OTHERS_AT_WORK_S)
+        self.disk.sweep(self._home.root, _OTHERS_AT_WORK_S, skip=store)
         self.projects.load()
         self.tombstones.load()
         self.intents.load()
-        self.catalogue.load()
+        self.disk.remove_leftovers(self.catalogue.load())
         self.facts.finish_interrupted()
 
     def _load_turns(self) -> None:

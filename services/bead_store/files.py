@@ -9,6 +9,7 @@ once, so the store stops writing until it is started anew and reads what is ther
 import contextlib
 import errno
 import fcntl
+import math
 import os
 import secrets
 import stat
@@ -52,7 +53,8 @@ def read(path: Path | str, limit: int, start: int = 0) -> bytes:
             raise damaged(Path(path), None, "is not a regular file")
         if state.st_size > limit:
             raise damaged(Path(path), None, f"has {state.st_size} bytes, more than the {limit} bead reads")
-        os.lseek(descriptor, start, os.SEEK_SET)
+        if start:
+            os.lseek(descriptor, start, os.SEEK_SET)
         return _read_all(descriptor, max(0, state.st_size - start))
     except OSError as error:
         raise damaged(Path(path), None, f"cannot be read ({error.strerror})") from None
@@ -287,15 +289,22 @@ class Disk:
         self._sync_directory(path.parent)
         self._durable.add(path)
 
-    def sweep(self, root: Path, min_age_s: float = 0.0) -> None:
-        """Remove temporaries that a crash left below `root`; younger ones may be another process's at work."""
+    def sweep(self, root: Path, min_age_s: float = 0.0, *, skip: Path | None = None) -> None:
+        """Remove temporaries that a crash left below `root`, but not in `skip`.
+
+        Those younger than `min_age_s` may be another process's at work.
+        """
         newest = time.time() - min_age_s
-        for folder, _, names in os.walk(root):
-            for name in names:
-                path = os.path.join(folder, name)
-                with contextlib.suppress(OSError):
-                    if name.startswith(TEMPORARY_PREFIX) and os.lstat(path).st_mtime <= newest:
-                        os.unlink(path)
+        for folder, folders, names in os.walk(root):
+            folders[:] = [name for name in folders if Path(folder, name) != skip]
+            self.remove_leftovers((f"{folder}/{name}" for name in names if name.startswith(TEMPORARY_PREFIX)), newest)
+
+    def remove_leftovers(self, paths: Iterable[str], newest: float = math.inf) -> None:
+        """Remove those of these temporaries that are not younger than `newest`, a time since the epoch."""
+        for path in paths:
+            with contextlib.suppress(OSError):
+                if os.lstat(path).st_mtime <= newest:
+                    os.unlink(path)
 
     def _temporary(self, directory: Path, data: bytes) -> Path:
         path = directory / f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}"
