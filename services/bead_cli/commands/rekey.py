@@ -6,6 +6,7 @@ from bead_cli.context import Context
 from bead_cli.door import opened
 from bead_cli.lookup import current_fact, is_whole_key
 
+_LIMIT_S = 60.0
 _EPILOG = """\
 Every version moves; nothing is ever written over, so NEW must be free.
 
@@ -30,7 +31,7 @@ def run(args: argparse.Namespace, context: Context) -> int:
         if not is_whole_key(old):
             old = current_fact(context, door, old, args.project)["key"]
         new = args.new if is_whole_key(args.new) else f"{_scope(old)}/{args.new}"
-        moved = door.call("store", "POST", "/v1/rekey", {"old": old, "new": new})
+        moved = door.call("store", "POST", "/v1/rekey", {"old": old, "new": new}, timeout_s=_LIMIT_S)
     if context.output.as_json:
         context.output.document(moved)
         return 0
