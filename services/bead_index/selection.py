@@ -8,6 +8,7 @@ from typing import Protocol
 
 import msgspec
 
+from bead.conversations import is_told
 from bead.recall import Cue, RecalledFact, Rejected
 from bead.wire.index import RecallAnswer, RecallRequest
 from bead_index.facts import FactTable, Known, VisibleFacts
@@ -80,7 +81,7 @@ def _speaking(candidate: Judged, facts: VisibleFacts) -> Judged:
 
 def _reason(candidate: Judged, speaking: Judged, chosen: Collection[str], seen: Collection[str], left: int) -> str:
     uid = speaking.known.uid
-    if candidate.known.uid in seen or uid in seen:
+    if any(is_told(each.known.uid, each.known.fact.version, seen) for each in (candidate, speaking)):
         return "already in this conversation"
     if uid in chosen:
         return _SILENCED

@@ -64,7 +64,7 @@ class Chooser:
             new.append(_block(first, BlockKind.PINNED, await self._pinned(place, deadline)))
         wants_recall = self._settings.inject == "full" and request.newest_is_user
         if wants_recall and not copy.decided(BlockKind.RECALL, newest):
-            seen = tuple(uid for block in (*copy.blocks(place.positions), *new) for uid in block.fact_uids)
+            seen = tuple(told for block in (*copy.blocks(place.positions), *new) for told in block.told)
             recalled = await self._recall(request, place, seen, deadline)
             new.append(_block(newest, BlockKind.RECALL, recalled.facts if recalled else ()))
         return Chosen(tuple(new), recalled)
@@ -106,4 +106,10 @@ class Chooser:
 
 
 def _block(position: str, kind: BlockKind, facts: Sequence[RecalledFact]) -> Block:
-    return Block(position, kind, render(kind, facts), tuple(fact.uid for fact in facts))
+    return Block(
+        position,
+        kind,
+        render(kind, facts),
+        fact_uids=tuple(fact.uid for fact in facts),
+        fact_versions=tuple(fact.version for fact in facts),
+    )

@@ -4,7 +4,7 @@ A *position* is the rolling hash of the normalised human texts and tool-use ids 
 definition, so the proxy that inserts and the store that keeps can never disagree. Pure.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from enum import StrEnum
 from hashlib import blake2b
 
@@ -28,6 +28,15 @@ class Block(msgspec.Struct, frozen=True):
     text: str
     fact_uids: tuple[str, ...] = ()
     excerpt_ids: tuple[str, ...] = ()
+    fact_versions: tuple[int, ...] = ()
+    """Versions of `fact_uids`, in their order; empty where nobody noted them: then any version counts as told."""
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What a conversation with this block was told, as `is_told` reads it."""
+        if len(self.fact_versions) != len(self.fact_uids):
+            return self.fact_uids
+        return tuple(f"{uid}@{version}" for uid, version in zip(self.fact_uids, self.fact_versions, strict=True))
 
     def __repr__(self) -> str:  # the text is memory and must not reach a traceback
         return f"Block(position={self.position!r}, kind={self.kind!r}, facts={len(self.fact_uids)})"
@@ -40,6 +49,11 @@ class Conversation(msgspec.Struct, frozen=True):
     """`<session>-<thread>`, also its file name."""
     generation: int
     blocks: tuple[Block, ...] = ()
+
+
+def is_told(uid: str, version: int, told: Container[str]) -> bool:
+    """Whether this version of a fact is in `told`; a newer one than was told is not."""
+    return uid in told or f"{uid}@{version}" in told
 
 
 def roll(owner: str, project: str, messages: Iterable[Iterable[str]], *, after: str | None = None) -> Iterator[str]:

@@ -34,13 +34,14 @@ class SearchAnswer(Model):
 
 
 class RecallRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """`POST /v1/recall`. `project` is a scope name or empty; facts in `seen` are already in the conversation."""
+    """`POST /v1/recall`. `project` is a scope name or empty."""
 
     owner: str
     project: str
     session: str
     cues: tuple[Cue, ...]
     seen: tuple[str, ...] = ()
+    """Facts that are in the conversation already: `uid@version`, or a uid alone for any version of it."""
     budget_tokens: int = 1_500
     max_facts: int = 2
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 import msgspec
 
 from bead.bus.transport import DEFAULT_TIMEOUT_S, Answer, Transport
-from bead.conversations import Block, Conversation
+from bead.conversations import Block, Conversation, is_told
 from bead.errors import BeadError, NotFound, ServiceDown, StaleConversation, to_problem
 from bead.facts import FactType, FactVersion, Status
 from bead.recall import RecalledFact
@@ -209,12 +209,12 @@ class FakeIndex(_Service):
                 facts = [
                     fact
                     for fact in self.recalled
-                    if fact.uid not in asked.seen and fact.body.split()[0].lower() in words
+                    if not is_told(fact.uid, fact.version, asked.seen) and fact.body.split()[0].lower() in words
                 ]
                 return msgspec.json.encode(RecallAnswer(tuple(facts)))
         raise NotFound(path)
 
 
-def fact(uid: str, body: str) -> RecalledFact:
+def fact(uid: str, body: str, version: int = 1) -> RecalledFact:
     """A fact as the index gives it."""
-    return RecalledFact(uid, f"user/{uid}", 1, "user", "user_stated", "2026-11-30T00:00:00+00:00", body)
+    return RecalledFact(uid, f"user/{uid}", version, "user", "user_stated", "2026-11-30T00:00:00+00:00", body)

@@ -194,7 +194,21 @@ async def test_a_fact_is_told_once_in_a_conversation(world: World, proxy: Served
     await proxy.ask(conversation(2))
 
     assert len(blocks_of(world.forwarded()[1])) == 1
-    assert [asked.seen for asked in world.index.asked] == [("r",), ("r",)]
+    assert [asked.seen for asked in world.index.asked] == [("r@1",), ("r@1",)]
+
+
+async def test_a_newer_version_of_what_was_told_is_told_too_and_nothing_before_it_moves(
+    world: World, proxy: Served
+) -> None:
+    world.index.pinned = world.index.recalled = [fact("r", "port is 5433")]
+    await proxy.ask(conversation(1))
+    world.index.pinned = world.index.recalled = [fact("r", "port is 6000 since May", version=2)]
+    await proxy.ask(conversation(2))
+    await proxy.ask(conversation(3))
+
+    first, second, third = (blocks_of(forwarded) for forwarded in world.forwarded())
+    assert second[: len(first)] == first and "6000" in second[-1]
+    assert third == second
 
 
 async def test_two_equal_requests_at_once_decide_once(world: World, proxy: Served) -> None:

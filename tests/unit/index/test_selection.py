@@ -106,6 +106,13 @@ def test_a_fact_of_this_conversation_is_not_repeated() -> None:
     assert answer.rejected[0].reason == "already in this conversation"
 
 
+def test_a_newer_version_than_the_conversation_was_told_comes_again() -> None:
+    newer = CARRIER.model_copy(update={"version": 2})
+
+    assert keys_of(recalled(request("flamingo express", seen=(f"{CARRIER.uid}@1",)), newer)) == [CARRIER.key]
+    assert not recalled(request("flamingo express", seen=(f"{CARRIER.uid}@2",)), newer).facts
+
+
 def test_the_best_come_first_and_no_more_than_asked_for() -> None:
     facts = [fact(f"user/n{number}", body) for number, body in enumerate(("heron", "stork", "ibis", "egret"))]
 

@@ -9,10 +9,11 @@ from starlette.types import Receive, Scope, Send
 
 from bead.bus.transport import Answer, InProcessTransport
 from bead.clients.store import StoreClient
-from bead.errors import BadRequest, to_problem
+from bead.errors import BadRequest, HoldsCredential, to_problem
+from bead.facts import FactType
 from bead.tasks import Tasks
 from bead.turns import Role
-from bead.wire.store import AppendTurn, TurnAppended
+from bead.wire.store import AppendTurn, Project, TurnAppended, Verb, WriteAnswer, WriteFact
 from bead_proxy import capture
 from bead_proxy.capture import Capture, Place, Words
 from bead_proxy.metrics import Metrics
@@ -138,3 +139,37 @@ async def test_a_turn_that_is_refused_is_not_tried_again(monkeypatch: pytest.Mon
 
 def test_words_do_not_show_themselves() -> None:
     assert "secret" not in repr(words("secret"))
+
+
+async def test_a_wish_with_a_credential_is_told_and_the_next_one_is_still_written() -> None:
+    written: list[WriteFact] = []
+
+    class Scanning(Bus):
+        async def send(self, method: str, path: str, body: bytes = b"", *, timeout_s: float = 30.0) -> Answer:
+            if path != "/v1/facts":
+                return await super().send(method, path, body, timeout_s=timeout_s)
+            fact = WriteFact.model_validate_json(body)
+            if "password" in fact.body:
+                refusal = HoldsCredential("it holds a credential")
+                return Answer(refusal.status, json.dumps(to_problem(refusal)).encode())
+            written.append(fact)
+            answer = WriteAnswer(verb=Verb.CREATED, key="user/x", uid="u", version=1)
+            return Answer(200, answer.model_dump_json().encode())
+
+    async def in_project() -> Place:
+        return Place("s1", Project(name="shop", identity="x"), ("p1",))
+
+    bus, metrics = Scanning(), Metrics(lambda: 0.0)
+    bus.may_answer.set()
+    said = "Remember that the password is a1.\nRemember that I prefer tabs.\nRemember that beans climb."
+    async with Tasks() as tasks:
+        wish = Words(Role.USER, "a", in_project, harness=None, model=None, human_text=said)
+        Capture(StoreClient(bus), tasks, metrics).start("s1", wish)
+        await tasks.drain(5)
+
+    [told] = metrics.degraded()
+    assert "credential" in told and "a1" not in told
+    assert [(fact.body, fact.type, fact.project) for fact in written] == [
+        ("I prefer tabs", FactType.USER, None),
+        ("beans climb", None, "shop"),
+    ]

@@ -1,6 +1,8 @@
 """Copies of conversations: what they know, when they must ask, how many there are."""
 
-from bead.conversations import Block, BlockKind, Conversation
+import msgspec
+
+from bead.conversations import Block, BlockKind, Conversation, is_told
 from bead_proxy.conversations import Copies, Copy
 
 
@@ -64,3 +66,12 @@ async def test_the_copy_unused_for_longest_goes_first_but_not_while_it_is_held()
         assert len(copies) == 2
         assert copies.of("held", "t") is held and copies.of("newest", "t") is newest
     assert copies.of("unused", "t") is not unused
+
+
+def test_a_block_tells_versions_and_an_older_file_every_version() -> None:
+    block = Block("a", BlockKind.RECALL, "x", fact_uids=("u", "w"), fact_versions=(2, 1))
+    older = msgspec.json.decode(b'{"position":"a","kind":"recall","text":"x","fact_uids":["u"]}', type=Block)
+
+    assert [is_told("u", version, block.told) for version in (1, 2, 3)] == [False, True, False]
+    assert [is_told("u", version, older.told) for version in (1, 2, 3)] == [True, True, True]
+    assert not is_told("w", 2, block.told) and not is_told("x", 1, older.told)

@@ -1,6 +1,6 @@
 """What health says about trouble, and for how long."""
 
-from bead_proxy.metrics import TROUBLE_WINDOW_S, Metrics
+from bead_proxy.metrics import TROUBLE_WINDOW_S, WISH_REFUSED, Metrics
 from bead_proxy.protocol import Usage
 
 
@@ -23,6 +23,18 @@ def test_trouble_is_named_for_a_minute_and_counted_for_good() -> None:
     assert metrics.degraded() == ()
     labels = {"cause": "the store is not available"}
     assert metrics.registry.get_sample_value("bead_proxy_not_loaded_total", labels) == 2
+
+
+def test_a_refused_wish_is_told_for_a_minute_beside_other_trouble() -> None:
+    clock = Clock()
+    metrics = Metrics(clock)
+    metrics.wish_refused()
+    metrics.trouble("the store is not available")
+
+    assert [said == WISH_REFUSED for said in metrics.degraded()] == [True, False]
+    clock.now = TROUBLE_WINDOW_S + 1
+    assert metrics.degraded() == ()
+    assert metrics.registry.get_sample_value("bead_proxy_wishes_total", {"outcome": "holds a credential"}) == 1
 
 
 def test_without_trouble_nothing_is_degraded() -> None:
