@@ -17,10 +17,10 @@ from pathlib import Path
 from bead.errors import Unavailable
 from bead.facts import FactVersion
 from bead.keys import parse
+from bead.text.terms import TOKEN_PUNCTUATION, terms
 from bead.wire.store import TurnView
 from bead_index.chunks import chunks
 from bead_index.pace import unhurried
-from bead_index.terms import TOKEN_PUNCTUATION, terms
 
 SCHEMA = 1
 _BUSY_S = 5.0

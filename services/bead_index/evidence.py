@@ -7,9 +7,10 @@ words it comes from; precision before recall. Source: seeds/bead.txt "Evaluation
 from collections.abc import Iterable, Mapping, Sequence
 
 from bead.recall import Cue, CueSource
+from bead.text.terms import significant_terms, stem, terms
+from bead.wire.index import RecallRequest
 from bead_index.facts import Known, VisibleFacts
 from bead_index.selection import MAX_REJECTED, Judged
-from bead_index.terms import significant_terms, stem, terms
 
 THRESHOLD = 1.2
 REST_SHARE = 0.25

@@ -13,10 +13,13 @@ from typing import NamedTuple
 
 from bead import keys
 from bead.blocks import fact_tokens
-from bead.facts import FactType, FactVersion, Sensitivity, Status, TriggerCard
+from bead.facts import FactType, FactVersion, Sensitivity, Status
 from bead.recall import RecalledFact
-from bead_index.duplicates import Fingerprint, fingerprint, is_near_duplicate
-from bead_index.terms import significant, terms
+from bead.text.duplicates import Fingerprint, fingerprint, is_near_duplicate
+from bead.text.terms import significant, terms
+from bead_index.gate.features import View
+from bead_index.gate.gate import Cards
+from bead_index.gate.index import Subject
 
 MAX_VIEWS = 64
 """Most pairs of owner and project whose weights are kept."""

@@ -6,10 +6,10 @@ Other projects are ranked lower, not left out. Recall for models is `selection`.
 from collections.abc import Iterable
 
 from bead.facts import Status, Trust
+from bead.text.terms import query_terms
 from bead.wire.index import Hit, SearchAnswer
 from bead_index.database import FACT, IndexFile, Piece
 from bead_index.snippets import snippet
-from bead_index.terms import query_terms
 from bead_index.worker import Worker
 
 MAX_QUERY_TERMS = 32

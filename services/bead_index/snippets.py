@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from bead_index.terms import spans
+from bead.text.terms import spans
 
 WIDTH = 160
 """Most characters of the text itself in a snippet."""

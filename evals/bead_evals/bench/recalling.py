@@ -23,12 +23,12 @@ from bead.facts import FactType, Trust
 from bead.home import Home
 from bead.recall import Cue, CueSource
 from bead.settings import IndexSettings, StoreSettings
+from bead.text.terms import significant_terms
 from bead.wire.index import RecallRequest
 from bead.wire.store import WriteFact
 from bead_evals.bench.failures import BenchFailed
 from bead_evals.bench.stats import percentile
 from bead_index.app import create_service as index_service
-from bead_index.terms import significant_terms
 from bead_store.app import create_service as store_service
 from bead_store.home import prepare
 

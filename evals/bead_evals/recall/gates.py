@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from math import log
 
 from bead.facts import FactType, FactVersion, Sensitivity, Status, TriggerCard, Trust
+from bead.text.terms import significant, terms
+from bead.wire.index import RecallRequest
 from bead_evals.recall import folds
 from bead_evals.recall.scoring import Score, score
 from bead_evals.recall.suites import Suite, Turn

@@ -15,9 +15,9 @@ import re
 from collections.abc import Iterable, Iterator
 
 from bead.facts import TriggerCard
+from bead.text.terms import STOP_WORDS, stem
 from bead_index.gate.topics import sayings
 from bead_index.gate.words import EVERYDAY, FILLER, SYNONYMS
-from bead_index.terms import STOP_WORDS, stem
 
 MAX_LITERALS = 8
 """Most literals of one kind that the rules write."""

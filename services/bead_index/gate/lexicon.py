@@ -5,7 +5,7 @@ Hand-written general vocabulary; nothing here comes from an evaluation suite. Re
 
 from collections.abc import Iterator
 
-from bead_index.terms import stem
+from bead.text.terms import stem
 
 # One line a class; the first word names it. Only words that nearly always mean the same to a developer.
 _CLASSES = """

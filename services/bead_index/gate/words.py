@@ -1,6 +1,6 @@
 """Text into sentences, and sentences into concepts: stems with the words for one thing folded together.
 
-Pure. Splitting into words and English stems is `bead_index.terms`; the vocabulary is `lexicon`.
+Pure. Splitting into words and English stems is `bead.text.terms`; the vocabulary is `lexicon`.
 """
 
 import re
@@ -8,8 +8,8 @@ import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
+from bead.text.terms import STOP_WORDS, stem, terms
 from bead_index.gate import lexicon
-from bead_index.terms import STOP_WORDS, stem, terms
 
 MAX_SENTENCES = 16
 """Most sentences of one text that are read: the first and the last ones."""

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from bead.text.terms import query_terms
 from bead.turns import Role
 from bead.wire.store import TurnView
 from bead_index.database import FACT, TURN, Damaged, IndexFile, Position, throw_away
-from bead_index.terms import query_terms
 from tests.unit.index.made import fact
 
 # Made of parts, so that it is nowhere in one piece but in the index.

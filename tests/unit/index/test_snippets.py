@@ -2,9 +2,9 @@
 
 import pytest
 
+from bead.text.terms import query_terms
 from bead_index.chunks import chunks
 from bead_index.snippets import WIDTH, snippet
-from bead_index.terms import query_terms
 
 MARKED = [
     ("Tickets look like POL-358 and ORD-77.", "pol-358", "Tickets look like [POL-358] and ORD-77."),

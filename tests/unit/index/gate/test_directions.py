@@ -5,7 +5,7 @@ from pathlib import Path
 
 import bead_index.gate
 
-ALLOWED = ("bead_index.gate", "bead_index.terms", "bead.facts", "bead.recall")
+ALLOWED = ("bead_index.gate", "bead.text", "bead.facts", "bead.recall")
 PURE = frozenset({"re", "heapq", "math", "unicodedata", "collections", "dataclasses", "enum", "functools", "itertools"})
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bead_index.terms import MAX_TERM, query_terms, significant, significant_terms, spans, stem, terms
+from bead.text.terms import MAX_TERM, query_terms, significant, significant_terms, spans, stem, terms
 
 SPLITS = [
     ("POL-358", ["pol-358", "pol", "358"]),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bead_index.duplicates import fingerprint, is_near_duplicate
+from bead.text.duplicates import fingerprint, is_near_duplicate
 
 NEAR = [
     ("We ship with X-Carrier.", "We now ship with Y-Carrier."),

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from math import ceil
 from typing import NamedTuple
 
-from bead_index.terms import STOP_WORDS, spans
+from bead.text.terms import STOP_WORDS, spans
 
 SAME_TERMS = 0.8
 SAME_SENTENCE = 0.6
