@@ -174,7 +174,7 @@ class Proxy:
             return no_websocket()
         if request.method != "POST" or not path.endswith(_MESSAGES) or "Content-Encoding" in request.headers:
             self._count("other")
-            return await self._upstream.relay(request, target, await _read(request))
+            return await self._upstream.relay(request, target, (await _read(request),))
         self._count("messages")
         return await self._messages(request, target)
 

@@ -16,12 +16,16 @@ from yarl import URL
 
 from bead.errors import BadRequest
 from bead_proxy.answers import GIVEN, provider_error
+from bead_proxy.protocol import Pieces
 
 CONNECT_TIMEOUT_S = 10.0
 """The only time limit towards the provider: an open stream may be quiet as long as it likes."""
 
 KEEP_ALIVE_S = 30.0
 """How long an idle connection is kept: shorter than providers do, so that none is used while it is being closed."""
+
+SMALL_BODY_BYTES = 128 * 1024
+"""A body up to this size is sent in one piece."""
 
 HEAD_LIMIT = 256 * 1024
 """Longest request target, and longest header field, in either direction."""
@@ -79,13 +83,14 @@ class Upstream:
             await self._session.close()
 
     async def relay(
-        self, request: web.Request, target: str, body: bytes, watch: Watch | None = None
+        self, request: web.Request, target: str, body: Pieces, watch: Watch | None = None
     ) -> web.StreamResponse:
         """Send `request` on, as `target` with `body`, and its answer back as it arrives."""
         assert self._session is not None
-        headers = request_headers(request.raw_headers, len(body))
+        size = sum(map(len, body))
+        headers = request_headers(request.raw_headers, size)
         is_chunked = b"transfer-encoding" in {name.lower() for name, _ in request.raw_headers}
-        upload = _Body(body) if body or is_chunked else None
+        upload = _Body(body, size) if size or is_chunked else None
         # Nobody needs the body once it is sent, and an answer can take minutes.
         del body
         try:
@@ -190,21 +195,25 @@ class _Body(payload.Payload):
 
     _autoclose = True
 
-    def __init__(self, body: bytes) -> None:
-        super().__init__(body)
-        self._size = len(body)
+    def __init__(self, pieces: Pieces, size: int) -> None:
+        # A small one is worth a copy: it leaves in one packet with the head.
+        super().__init__(pieces if size > SMALL_BODY_BYTES else (b"".join(pieces),))
+        self._size: int = size
 
     def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
         raise TypeError("a body is bytes")
 
     async def write(self, writer: AbstractStreamWriter) -> None:
-        await writer.write(self._value)
+        if self._size > SMALL_BODY_BYTES:
+            writer.send_headers()  # else the library copies head and body into one
+        for piece in self._value:
+            await writer.write(piece)
 
     async def write_with_length(self, writer: AbstractStreamWriter, content_length: int | None) -> None:
         await self.write(writer)
 
     async def as_bytes(self, encoding: str = "utf-8", errors: str = "strict") -> bytes:
-        return bytes(self._value)
+        return b"".join(self._value)
 
     def __repr__(self) -> str:
         return f"_Body({self._size} bytes)"

@@ -29,7 +29,7 @@ from bead_proxy.directories import Directories
 from bead_proxy.failures import log_failure
 from bead_proxy.metrics import Metrics
 from bead_proxy.patience import NotLoaded, Patience
-from bead_proxy.protocol import ModelRequest, Reply, Unreadable, splice
+from bead_proxy.protocol import ModelRequest, Pieces, Reply, Unreadable, spliced
 from bead_proxy.recent import Chain, ReadOn, Recent
 
 _THREAD_CHARACTERS = 16
@@ -42,13 +42,13 @@ Explain = Callable[[Place, Chosen], None]
 class Prepared:
     """What goes upstream, and what to do with the answer when it has ended."""
 
-    body: bytes
+    body: Pieces
     on_reply: Callable[[Reply], None] | None = None
     """None: nobody reads the answer."""
 
-    def take_body(self) -> bytes:
+    def take_body(self) -> Pieces:
         """The body, which is not kept here any longer: an answer can take minutes."""
-        body, self.body = self.body, b""
+        body, self.body = self.body, ()
         return body
 
 
@@ -83,10 +83,10 @@ class Memory:
     async def prepare(self, body: bytes, caller: Caller) -> Prepared:
         """`body` with memory in it, at most `settings.memory_timeout_ms` later; as it came when anything is wrong."""
         if caller.is_off:
-            return Prepared(body)
+            return Prepared((body,))
         if len(body) > self._settings.inject_body_limit_mb << 20:
             self._metrics.unread.labels("too large").inc()
-            return Prepared(body)
+            return Prepared((body,))
         try:
             return await self._prepare(body, caller)
         except Unreadable as error:
@@ -97,30 +97,33 @@ class Memory:
             # The fail-open boundary: trouble with memory never breaks a request (I10).
             log_failure("memory failed; the request goes on without it", error)
             self._metrics.trouble(f"an error in the proxy ({type(error).__name__})")
-        return Prepared(body)
+        return Prepared((body,))
 
     async def _prepare(self, body: bytes, caller: Caller) -> Prepared:
         request, chain = self._recent.read(body, caller.session)
         if not request.users:
-            return Prepared(body)
+            return Prepared((body,))
         now = asyncio.get_running_loop().time()
         deadline = now + self._settings.memory_timeout_ms / 1_000
         where = _Where(self._directories, request, chain, caller)
         captured = self._capture_person(request, caller, where)
+        # Lets the turn be handed to the store first: it is written while the index and the store are asked.
+        await asyncio.sleep(0)
+        pieces: Pieces = (body,)
         if self._settings.inject != "off":
-            body = await self._inject(body, request, where, deadline)
+            pieces = await self._inject(body, request, where, deadline)
         if captured is not None:
             await self._wait_until_written(captured, deadline)
-        return Prepared(body, self._on_reply(request, caller, where))
+        return Prepared(pieces, self._on_reply(request, caller, where))
 
-    async def _inject(self, body: bytes, request: ModelRequest, where: "_Where", deadline: float) -> bytes:
+    async def _inject(self, body: bytes, request: ModelRequest, where: "_Where", deadline: float) -> Pieces:
         try:
             place = await (where() if where.is_known else self._ask_store(where, deadline))
         except NotLoaded as error:
             self._metrics.trouble(str(error))
-            return body
+            return (body,)
         blocks = await self._blocks(request, place, deadline)
-        return splice(body, insertions(request, place.positions, blocks)) if blocks else body
+        return spliced(body, insertions(request, place.positions, blocks)) if blocks else (body,)
 
     # -- what goes in ----------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ knows a provider's field names. Offsets are byte offsets into the body as it cam
 """
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Generic, NamedTuple, Protocol, TypeVar
@@ -161,8 +161,17 @@ class ReplyReader(Protocol):
         ...
 
 
+Pieces = Sequence[bytes | memoryview]
+"""The bytes of a body, one behind the other: a copy of megabytes for some hundred new ones costs milliseconds."""
+
+
 def splice(body: bytes, insertions: Iterable[Insertion]) -> bytes:
     """`body` with every insertion, in order of offset; several at one offset keep their order."""
+    return b"".join(spliced(body, insertions))
+
+
+def spliced(body: bytes, insertions: Iterable[Insertion]) -> Pieces:
+    """As `splice`, without copying `body`."""
     view = memoryview(body)
     parts: list[bytes | memoryview] = []
     at = 0
@@ -170,4 +179,4 @@ def splice(body: bytes, insertions: Iterable[Insertion]) -> bytes:
         parts += (view[at:offset], data)
         at = offset
     parts.append(view[at:])
-    return b"".join(parts)
+    return parts
