@@ -4,7 +4,7 @@ Nothing here reads the environment; what the routes do is `selection`, `pinned` 
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from time import perf_counter
 from typing import TypeVar
@@ -22,6 +22,7 @@ from bead.settings import IndexSettings
 from bead.tasks import Tasks
 from bead.wire.health import Health
 from bead.wire.index import PinnedRequest, RecallRequest, SearchAnswer
+from bead_index.cards import CardGate
 from bead_index.database import Damaged
 from bead_index.evidence import EvidenceGate
 from bead_index.facts import FactTable
@@ -35,6 +36,8 @@ from bead_index.worker import Worker
 REBUILD_S = 600.0
 MAX_WAIT_S = 60.0
 _BUILDING = "the search index is being built again from the store; try again soon"
+
+_GATES: Mapping[str, Callable[[], Gate]] = {"cards": CardGate, "strict": EvidenceGate}
 
 Request = TypeVar("Request")
 
@@ -131,7 +134,7 @@ class Index:
 def create_service(settings: IndexSettings, home: Home, store: StoreClient, home_id: str) -> Service:
     """The index of `home`, following `store`; its lifespan opens `index.db` and starts to follow."""
     registry = CollectorRegistry()
-    index = Index(home, store, EvidenceGate(), Metrics(registry))
+    index = Index(home, store, _GATES[settings.gate](), Metrics(registry))
 
     @asynccontextmanager
     async def lifespan(api: FastAPI) -> AsyncIterator[None]:

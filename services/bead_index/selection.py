@@ -1,6 +1,7 @@
 """What to inject of the facts that a gate has judged: seen ones out, duplicates once, whole facts within the budget.
 
-Pure. How strongly a turn points at a fact is the gate's to say (`evidence`); what a person searches is `search`.
+Pure. How strongly a turn points at a fact is the gate's to say (`cards`, or the strict `evidence`); what a person
+searches is `search`.
 """
 
 from collections.abc import Collection, Sequence
@@ -9,7 +10,7 @@ from typing import Protocol
 import msgspec
 
 from bead.conversations import is_told
-from bead.recall import Cue, RecalledFact, Rejected
+from bead.recall import RecalledFact, Rejected
 from bead.wire.index import RecallAnswer, RecallRequest
 from bead_index.facts import FactTable, Known, VisibleFacts
 
@@ -23,8 +24,10 @@ class Judged(msgspec.Struct, frozen=True):
     known: Known
     score: float
     terms: tuple[str, ...]
-    """Cue terms that it shares, strongest first."""
+    """What it shares with the cues, strongest first."""
     against: str = ""
+    reason: str = ""
+    """Why the gate lets it in, in plain words."""
 
     @property
     def order(self) -> tuple[float, int, str]:
@@ -35,15 +38,18 @@ class Judged(msgspec.Struct, frozen=True):
 class Gate(Protocol):
     """Decides which facts a turn needs."""
 
-    def judge(self, cues: Sequence[Cue], project: str, facts: VisibleFacts) -> Sequence[Judged]:
-        """Every fact worth a thought, with a score and whether it passes; facts are `visible` ones only."""
+    def judge(self, request: RecallRequest, facts: VisibleFacts) -> Sequence[Judged]:
+        """Every fact worth a thought, with a score and whether it passes; facts are `visible` ones only.
+
+        What the conversation has seen and what fits is not its concern.
+        """
         ...
 
 
 def recall(request: RecallRequest, table: FactTable, gate: Gate) -> RecallAnswer:
     """Facts for `request`, best first, and the rivals that stayed out with the reason."""
     facts = table.visible(request.owner, request.project)
-    judged = sorted(gate.judge(request.cues, request.project, facts), key=lambda candidate: candidate.order)
+    judged = sorted(gate.judge(request, facts), key=lambda candidate: candidate.order)
     return choose(judged, facts, request.seen, request.budget_tokens, request.max_facts)
 
 
@@ -76,7 +82,7 @@ _SILENCED = "a newer or more trusted statement says it instead"
 
 def _speaking(candidate: Judged, facts: VisibleFacts) -> Judged:
     speaker = facts.speaker(candidate.known)
-    return candidate if speaker is candidate.known else Judged(speaker, candidate.score, candidate.terms)
+    return candidate if speaker is candidate.known else msgspec.structs.replace(candidate, known=speaker)
 
 
 def _reason(candidate: Judged, speaking: Judged, chosen: Collection[str], seen: Collection[str], left: int) -> str:
@@ -91,7 +97,9 @@ def _reason(candidate: Judged, speaking: Judged, chosen: Collection[str], seen: 
 
 
 def _recalled(judged: Judged) -> RecalledFact:
-    return msgspec.structs.replace(judged.known.fact, score=round(judged.score, 4), terms=judged.terms)
+    return msgspec.structs.replace(
+        judged.known.fact, score=round(judged.score, 4), terms=judged.terms, reason=judged.reason
+    )
 
 
 def _rejected(judged: Judged, reason: str) -> Rejected:

@@ -40,6 +40,8 @@ class RecalledFact(msgspec.Struct, frozen=True):
     score: float = 0.0
     terms: tuple[str, ...] = ()
     """Cue terms that it shares, strongest first."""
+    reason: str = ""
+    """Why it was chosen, in plain words (D8): content, shown to a person, never to a model."""
 
     def __repr__(self) -> str:
         return f"RecalledFact(uid={self.uid!r}, version={self.version}, score={self.score:.2f})"

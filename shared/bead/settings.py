@@ -83,6 +83,8 @@ class IndexSettings(Listener):
     """The derived copy."""
 
     port: Port = 7072
+    gate: Literal["cards", "strict"] = "cards"
+    """Who decides what a step needs: trigger cards, or the shared words of the first design."""
 
 
 class DreamSettings(Listener):

@@ -22,7 +22,6 @@ from bead_index.gate.gate import MAX_CANDIDATES, TriggerGate
 from bead_index.gate.index import NO_CARD, ScopeCards, Subject
 from bead_index.gate.model import Model
 from bead_index.gate.turn import Session, read_step
-from bead_index.terms import significant, terms
 
 OWNER = "eval"
 GOAL_BUDGET = 0.07
@@ -157,16 +156,17 @@ def _perfect(suite: Suite) -> Score:
 
 
 def _strict(suite: Suite) -> Score:
-    table = FactTable(_version(suite.name, fact) for fact in suite.facts)
+    table = FactTable(version(suite.name, fact) for fact in suite.facts)
     gate, facts = EvidenceGate(), table.visible(OWNER, suite.name)
     chosen = []
     for turn in suite.turns:
-        judged = sorted(gate.judge(turn.cues, suite.name, facts), key=lambda each: each.order)
+        asked = RecallRequest(owner=OWNER, project=suite.name, session="session", cues=turn.cues)
+        judged = sorted(gate.judge(asked, facts), key=lambda each: each.order)
         chosen.append([each.known.fact.uid for each in judged if not each.against][: folds.MAX_FACTS])
     return score(suite.turns, chosen)
 
 
-def _version(project: str, fact: Subject) -> FactVersion:
+def version(project: str, fact: Subject) -> FactVersion:
     """`fact` as the store would hold it; its uid is the suite's key."""
     kind, name = fact.key.split("/", 1)
     scope = f"project/{project}" if kind in ("project", "reference") else "user"

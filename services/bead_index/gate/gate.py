@@ -7,6 +7,7 @@ seen are `bead_index.selection`'s.
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 
 from bead.recall import Cue
 from bead_index.gate import reasons
@@ -102,13 +103,15 @@ class TriggerGate:
 
     def _decide(self, candidate: Candidate) -> Decision:
         offset = self._offsets.get(candidate.subject.uid, 0.0)
-        surplus = self._model.surplus(candidate) + offset
+        pulls = self._model.pulls(candidate)
+        logit = self._model.bias + fsum(pulls.values()) + offset
+        surplus = logit - self._model.bar(candidate)
         return Decision(
             subject=candidate.subject,
-            chance=chance(self._model.logit(candidate) + offset),
+            chance=chance(logit),
             surplus=surplus,
-            reason=reasons.reason(candidate, self._model, surplus >= 0),
-            terms=reasons.terms(candidate, self._model),
+            reason=reasons.reason(candidate, pulls, surplus >= 0),
+            terms=reasons.terms(candidate, pulls),
         )
 
     def _session(self, owner: str, name: str) -> Session:

@@ -5,7 +5,7 @@ Pure. The numbers in use are `weights`; fitting them is `bead_evals.recall`.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import exp, log
+from math import exp, fsum, log
 
 from bead_index.gate.features import AGAINST, Candidate
 
@@ -24,16 +24,24 @@ class Model:
 
     def logit(self, candidate: Candidate) -> float:
         """Log odds that the step needs the fact."""
-        return self.bias + sum(self.pull(name, candidate) for name in self.weights)
+        return self.bias + fsum(self.pulls(candidate).values())
+
+    def bar(self, candidate: Candidate) -> float:
+        """Log odds that the candidate must reach."""
+        return log_odds(self.bare_threshold if candidate.is_bare else self.threshold)
 
     def surplus(self, candidate: Candidate) -> float:
-        """Log odds above the candidate's threshold; negative when it stays out."""
-        return self.logit(candidate) - log_odds(self.bare_threshold if candidate.is_bare else self.threshold)
+        """Log odds above the candidate's bar; negative when it stays out."""
+        return self.logit(candidate) - self.bar(candidate)
 
-    def pull(self, name: str, candidate: Candidate) -> float:
-        """What one sign adds to the log odds; negative when it speaks against the fact."""
-        pull = self.weights.get(name, 0.0) * candidate.strength(name)
-        return -pull if name in AGAINST else pull
+    def pulls(self, candidate: Candidate) -> dict[str, float]:
+        """What each sign adds to the log odds; negative when it speaks against the fact."""
+        weights = self.weights
+        return {
+            name: (-weights[name] if name in AGAINST else weights[name]) * sign.strength
+            for name, sign in candidate.signs.items()
+            if name in weights
+        }
 
 
 def chance(logit: float) -> float:

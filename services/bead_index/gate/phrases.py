@@ -82,7 +82,7 @@ class Weights(dict[str, float]):
 
     def of(self, concepts: Iterable[str]) -> float:
         """Summed weight of `concepts`, the same in whatever order a set gives them."""
-        return fsum(self[concept] for concept in concepts)
+        return fsum(map(self.__getitem__, concepts))
 
 
 def rarity(holders: int, total: int) -> float:

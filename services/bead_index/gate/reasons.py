@@ -6,7 +6,6 @@ Pure. Reasons quote cards and the conversation: they are content and never go to
 from collections.abc import Mapping
 
 from bead_index.gate.features import Candidate
-from bead_index.gate.model import Model
 
 _FOR: Mapping[str, str] = {
     "say_person": "the person says something like “{what}”",
@@ -32,13 +31,18 @@ _AGAINST: Mapping[str, str] = {
     "unless_before": "an earlier step already follows it with `{what}`",
     "rival": "another fact fits better",
 }
+_VAGUE = frozenset(name for name, text in _FOR.items() if "{what}" not in text)
+"""Signs that quote nothing, and so are told only when there is no other."""
 _MOST = 2
 """Signs that a reason names."""
 
 
-def reason(candidate: Candidate, model: Model, passes: bool) -> str:
-    """One sentence: the strongest signs, and what speaks against the fact or that nothing does."""
-    found = "; ".join(_strongest(candidate, model)) or "hardly a sign of it"
+def reason(candidate: Candidate, pulls: Mapping[str, float], passes: bool) -> str:
+    """One sentence: the strongest signs, and what speaks against the fact or that nothing does.
+
+    `pulls` are `Model.pulls` of the candidate.
+    """
+    found = "; ".join(_strongest(candidate, pulls)) or "hardly a sign of it"
     if candidate.follows:
         found += f"; but the step already follows it: `{candidate.follows}`"
     elif passes and candidate.subject.card.unless:
@@ -49,25 +53,19 @@ def reason(candidate: Candidate, model: Model, passes: bool) -> str:
     return f"not sure enough: {found}" + (f"; {'; '.join(against)}" if against else "")
 
 
-def terms(candidate: Candidate, model: Model) -> tuple[str, ...]:
+def terms(candidate: Candidate, pulls: Mapping[str, float]) -> tuple[str, ...]:
     """Words of the card or fact that made the signs, strongest first."""
-    named = (candidate.signs[name].what for name in _by_pull(candidate, model) if name in _FOR)
+    named = (candidate.signs[name].what for name in _by_pull(pulls) if name in _FOR)
     return tuple(dict.fromkeys(what for what in named if what))
 
 
-def _strongest(candidate: Candidate, model: Model) -> list[str]:
+def _strongest(candidate: Candidate, pulls: Mapping[str, float]) -> list[str]:
     told: dict[str, None] = {}
-    for name in sorted(_by_pull(candidate, model), key=_is_vague):
+    for name in sorted(_by_pull(pulls), key=_VAGUE.__contains__):
         if name in _FOR and name != "lead":
             told[_FOR[name].format(what=candidate.signs[name].what)] = None
     return list(told)[:_MOST]
 
 
-def _is_vague(name: str) -> bool:
-    """Whether a sign quotes nothing, and so is told only when there is no other."""
-    return not _FOR.get(name, "").count("{what}")
-
-
-def _by_pull(candidate: Candidate, model: Model) -> list[str]:
-    pulls = {name: model.pull(name, candidate) for name in candidate.signs}
+def _by_pull(pulls: Mapping[str, float]) -> list[str]:
     return sorted((name for name, pull in pulls.items() if pull > 0), key=lambda name: (-pulls[name], name))

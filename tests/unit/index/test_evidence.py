@@ -60,7 +60,7 @@ def test_a_long_cue_is_read_at_both_ends() -> None:
 def judged(cue: Cue | str, *bodies: str) -> dict[str, float]:
     facts = table(*(fact(f"project/shop/f{number}", body) for number, body in enumerate(bodies)))
     asked = request(cue)
-    found = EvidenceGate().judge(asked.cues, asked.project, facts.visible("me", "shop"))
+    found = EvidenceGate().judge(asked, facts.visible("me", "shop"))
     return {each.known.fact.key[-2:]: each.score for each in found}
 
 
@@ -82,7 +82,7 @@ def test_a_generic_development_word_weighs_a_fifth() -> None:
 def test_the_last_segment_of_a_key_counts_as_text() -> None:
     facts = table(fact("project/shop/infra/flamingo", "Only on Mondays."))
 
-    found = EvidenceGate().judge([said("flamingo")], "shop", facts.visible("me", "shop"))
+    found = EvidenceGate().judge(request("flamingo"), facts.visible("me", "shop"))
 
     assert found[0].terms == ("flamingo",)
 
@@ -90,7 +90,7 @@ def test_the_last_segment_of_a_key_counts_as_text() -> None:
 def test_terms_are_told_strongest_first() -> None:
     facts = table(fact("user/a", "flamingo heron tests"), fact("user/b", "heron"))
 
-    found = EvidenceGate().judge([said("tests heron flamingo")], "", facts.visible("me", ""))
+    found = EvidenceGate().judge(request("tests heron flamingo", project=""), facts.visible("me", ""))
 
     assert found[0].terms == ("flamingo", "heron", "test")
 
@@ -105,10 +105,11 @@ def test_scores_are_those_of_the_rule_counted_fact_by_fact(
     """Weights that are kept between two writes never outlive one."""
     facts = table(*(fact(f"user/n{number:02}", " ".join(body)) for number, body in enumerate(bodies)))
     cues = [said(" ".join(said_words[0])), said(" ".join(said_words[1]), CueSource.TOOL_OUTPUT)]
-    EvidenceGate().judge(cues, "", facts.visible("me", ""))
+    asked = request(*cues, project="")
+    EvidenceGate().judge(asked, facts.visible("me", ""))
     facts.put(fact(f"user/n{written_again:02}", "heron crane flamingo"))
 
-    found = {each.known.uid: each.score for each in EvidenceGate().judge(cues, "", facts.visible("me", ""))}
+    found = {each.known.uid: each.score for each in EvidenceGate().judge(asked, facts.visible("me", ""))}
 
     known = facts.visible("me", "").all()
     expected = {}

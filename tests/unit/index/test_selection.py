@@ -1,7 +1,5 @@
 """What is chosen for injection: scope first, seen ones out, duplicates once, whole facts within the budget."""
 
-from collections.abc import Sequence
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,7 +27,7 @@ def recalled(asked: RecallRequest, *facts: FactVersion) -> RecallAnswer:
 class EverythingPasses:
     """A gate under which every fact passes, scored by the number in its key."""
 
-    def judge(self, cues: Sequence[Cue], project: str, facts: VisibleFacts) -> list[Judged]:
+    def judge(self, request: RecallRequest, facts: VisibleFacts) -> list[Judged]:
         return [Judged(known, float(known.fact.key[-1]), ()) for known in facts.all()]
 
 

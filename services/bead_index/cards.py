@@ -1,0 +1,31 @@
+"""The default gate: trigger cards, written or by rule, against the newest step of a conversation (D7).
+
+How a step and a card meet is `gate`; what is injected of it is `selection`.
+"""
+
+from bead.wire.index import RecallRequest
+from bead_index.facts import VisibleFacts
+from bead_index.gate.gate import Decision, TriggerGate
+from bead_index.selection import Judged
+
+
+class CardGate:
+    """`selection.Gate` by cards. Remembers, bounded, what earlier steps of each session did: ask in their order.
+
+    Scores go from 0 to 1; 0.5 is the threshold.
+    """
+
+    def __init__(self) -> None:
+        self._trigger = TriggerGate()
+
+    def judge(self, request: RecallRequest, facts: VisibleFacts) -> list[Judged]:
+        """The facts with a sign for them, at most `gate.MAX_CANDIDATES`."""
+        decisions = self._trigger.judge(facts.cards, request.owner, request.session, request.cues)
+        return [_judged(decision, facts) for decision in decisions]
+
+
+def _judged(decision: Decision, facts: VisibleFacts) -> Judged:
+    known = facts.by_uid[decision.subject.uid]
+    if decision.passes:
+        return Judged(known, decision.score, decision.terms, reason=decision.reason)
+    return Judged(known, decision.score, decision.terms, against=decision.reason)
