@@ -1,4 +1,4 @@
-"""The strict default gate: how strongly the newest turn points at a fact, from shared terms alone.
+"""The strict gate, the baseline: how strongly the newest turn points at a fact, from shared terms alone.
 
 Pure. Strongest shared term plus a quarter of the rest, each weighted by its IDF among the visible facts and by whose
 words it comes from; precision before recall. Source: seeds/bead.txt "Evaluation", evidence 1.2, source-weighted.
@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from bead.recall import Cue, CueSource
 from bead.text.terms import significant_terms, stem, terms
+from bead.wire.index import RecallRequest
 from bead_index.facts import Known, VisibleFacts
 from bead_index.selection import MAX_REJECTED, Judged
 
@@ -45,9 +46,9 @@ class EvidenceGate:
     def __init__(self, threshold: float = THRESHOLD) -> None:
         self._threshold = threshold
 
-    def judge(self, cues: Sequence[Cue], project: str, facts: VisibleFacts) -> list[Judged]:
+    def judge(self, request: RecallRequest, facts: VisibleFacts) -> list[Judged]:
         """Every visible fact that passes, and the strongest of those that do not."""
-        weighed = _weighed(cue_terms(cues, project), facts)
+        weighed = _weighed(cue_terms(request.cues, request.project), facts)
         scores = evidence_scores(weighed)
         passing = sum(score >= self._threshold for score in scores.values())
         order = [term for _, term, _ in weighed]
@@ -57,8 +58,9 @@ class EvidenceGate:
         ]
 
     def _judged(self, known: Known, score: float, shared: Sequence[str]) -> Judged:
-        reason = "" if score >= self._threshold else f"evidence {score:.2f} is under {self._threshold:g}"
-        return Judged(known, score, tuple(shared), reason)
+        if score < self._threshold:
+            return Judged(known, score, tuple(shared), against=f"evidence {score:.2f} is under {self._threshold:g}")
+        return Judged(known, score, tuple(shared), reason=f"evidence {score:.2f} reaches {self._threshold:g}")
 
 
 Weighed = tuple[float, str, tuple[Known, ...]]

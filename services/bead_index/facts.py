@@ -1,6 +1,7 @@
 """Facts that may be injected, in memory, so that recall never waits for a disk (D13).
 
-Holds what is current and no secret; says which of two near-duplicates speaks (D2). Choosing is `selection`.
+Holds what is current and no secret, with the cards it is matched by; says which of two near-duplicates speaks (D2).
+Choosing is `selection`.
 """
 
 from collections import defaultdict
@@ -13,10 +14,13 @@ from typing import NamedTuple
 
 from bead import keys
 from bead.blocks import fact_tokens
-from bead.facts import FactType, FactVersion, Sensitivity, Status, TriggerCard
+from bead.facts import FactType, FactVersion, Sensitivity, Status
 from bead.recall import RecalledFact
 from bead.text.duplicates import Fingerprint, fingerprint, is_near_duplicate
 from bead.text.terms import significant, terms
+from bead_index.gate.features import View
+from bead_index.gate.gate import Cards
+from bead_index.gate.index import Subject
 
 MAX_VIEWS = 64
 """Most pairs of owner and project whose weights are kept."""
@@ -35,7 +39,6 @@ class Known:
     terms: frozenset[str]
     """Significant terms of the body and of the key's last segment."""
     fingerprint: Fingerprint
-    card: TriggerCard
     tokens: int
     """What its line costs in a block."""
     uid: str
@@ -65,10 +68,12 @@ _NO_POSTING = Posting(0.0, ())
 
 
 class FactTable:
-    """All injectable facts with their postings. One thread changes and reads it at a time."""
+    """All injectable facts with their postings and cards. One thread changes and reads it at a time."""
 
     def __init__(self, facts: Iterable[FactVersion] = ()) -> None:
         self._by_key: dict[str, Known] = {}
+        self._by_uid: dict[str, Known] = {}
+        self._cards = Cards()
         self._scopes: dict[str, dict[str, Known]] = defaultdict(dict)
         self._postings: dict[str, dict[str, dict[str, Known]]] = defaultdict(lambda: defaultdict(dict))
         self._marks: dict[tuple[str, str], dict[str, Known]] = defaultdict(dict)
@@ -87,6 +92,7 @@ class FactTable:
             return
         known = _known(fact)
         self._by_key[fact.key] = known
+        self._put_card(known, fact)
         self._scopes[known.scope][fact.key] = known
         for term in known.terms:
             self._postings[known.scope][term][fact.key] = known
@@ -100,6 +106,7 @@ class FactTable:
         if known is None:
             return
         self._changed(known)
+        self._drop_card(known)
         del self._scopes[known.scope][key]
         postings = self._postings[known.scope]
         for term in known.terms:
@@ -136,12 +143,27 @@ class FactTable:
             self._speakers[uid] = max((known, *rivals.values()), key=lambda rival: rival.voice)
         return self._speakers[uid]
 
+    def _put_card(self, known: Known, fact: FactVersion) -> None:
+        # A fact that is renamed has both keys for a moment: its card goes with the one that came last.
+        if known.uid in self._by_uid:
+            self._drop_card(self._by_uid[known.uid])
+        self._by_uid[known.uid] = known
+        subject = Subject(known.uid, fact.key, fact.type.value, fact.body, fact.when)
+        self._cards.put(known.owner, known.scope, subject)
+
+    def _drop_card(self, known: Known) -> None:
+        if self._by_uid.get(known.uid) is known:
+            del self._by_uid[known.uid]
+            self._cards.drop(known.owner, known.scope, known.uid)
+
     def _view(self, owner: str, project: str) -> "VisibleFacts":
         scopes = ("user", "global", *((f"project/{project}",) if project else ()))
         return VisibleFacts(
             owner,
             {scope: self._scopes[scope] for scope in scopes if scope in self._scopes},
             {scope: self._postings[scope] for scope in scopes if scope in self._postings},
+            self._cards.view(owner, scopes),
+            self._by_uid,
             self,
         )
 
@@ -162,8 +184,13 @@ class VisibleFacts:
         owner: str,
         scopes: Mapping[str, Mapping[str, Known]],
         postings: Mapping[str, Mapping[str, Mapping[str, Known]]],
+        cards: View,
+        by_uid: Mapping[str, Known],
         table: FactTable,
     ) -> None:
+        self.cards = cards
+        """What the gate matches; its subjects are these facts."""
+        self.by_uid = by_uid
         self._owner = owner
         self._scopes = scopes
         self._postings = postings
@@ -234,7 +261,6 @@ def _known(fact: FactVersion) -> Known:
         since=fact.valid_from.timestamp(),
         terms=frozenset(significant(body_terms + terms(last_segment))),
         fingerprint=fingerprint(fact.body),
-        card=fact.when,
         tokens=fact_tokens(recalled),
         uid=fact.uid,
         rank=fact.trust.rank,

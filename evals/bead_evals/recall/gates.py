@@ -11,6 +11,7 @@ from math import log
 
 from bead.facts import FactType, FactVersion, Sensitivity, Status, TriggerCard, Trust
 from bead.text.terms import significant, terms
+from bead.wire.index import RecallRequest
 from bead_evals.recall import folds
 from bead_evals.recall.scoring import Score, score
 from bead_evals.recall.suites import Suite, Turn
@@ -155,16 +156,17 @@ def _perfect(suite: Suite) -> Score:
 
 
 def _strict(suite: Suite) -> Score:
-    table = FactTable(_version(suite.name, fact) for fact in suite.facts)
+    table = FactTable(version(suite.name, fact) for fact in suite.facts)
     gate, facts = EvidenceGate(), table.visible(OWNER, suite.name)
     chosen = []
     for turn in suite.turns:
-        judged = sorted(gate.judge(turn.cues, suite.name, facts), key=lambda each: each.order)
+        asked = RecallRequest(owner=OWNER, project=suite.name, session="session", cues=turn.cues)
+        judged = sorted(gate.judge(asked, facts), key=lambda each: each.order)
         chosen.append([each.known.fact.uid for each in judged if not each.against][: folds.MAX_FACTS])
     return score(suite.turns, chosen)
 
 
-def _version(project: str, fact: Subject) -> FactVersion:
+def version(project: str, fact: Subject) -> FactVersion:
     """`fact` as the store would hold it; its uid is the suite's key."""
     kind, name = fact.key.split("/", 1)
     scope = f"project/{project}" if kind in ("project", "reference") else "user"
