@@ -116,7 +116,6 @@ class Forgetting:
 
         Raises:
             InvalidKey: one of them is no key.
-            DamagedFile: a session cannot be read, so nobody can say what it holds.
         """
         asked = _distinct(request.keys)
         there = await self._lanes.facts.run(lambda: [key for key in asked if self._catalogue.refresh(key)])
@@ -219,37 +218,52 @@ class Forgetting:
 
     async def _redact_turns(self, work: _Work, wanted: Wanted) -> None:
         before = dict(await self._lanes.slow.run(self._raw.states))
-        found = [name for name, _ in await self._lanes.slow.run(lambda: list(self._raw.find(wanted)))]
+        left: list[str] = []
+        found = [name for name, _ in await self._lanes.slow.run(lambda: list(self._raw.find(wanted, unread=left)))]
         redacted = 0
         for name in found:
-            redacted += await self._lanes.turns.run(self._raw.redact, name, wanted)
+            redacted += await self._lanes.turns.run(self._redact, name, wanted, left)
         # Turns that were captured while we looked.
         for name, state in await self._lanes.turns.run(self._raw.states):
             if before.get(name) != state and name not in found:
-                redacted += await self._lanes.turns.run(self._raw.redact, name, wanted)
+                redacted += await self._lanes.turns.run(self._redact, name, wanted, left)
         strays = await self._lanes.slow.run(lambda: list(self._raw.strays(wanted)))
-        left = [_LEFT.format(path=path) for path in strays]
+        left += [_LEFT.format(path=path) for path in strays]
         how = f"text overwritten where it lay, marker lines kept; under {MIN_SEARCHED_CHARS} characters only by source"
         work.saw("raw turns", len(before), redacted, how, left)
+
+    def _redact(self, session: str, wanted: Wanted, left: list[str]) -> int:
+        try:
+            return self._raw.redact(session, wanted)
+        except DamagedFile as error:
+            left.append(error.message)
+            return 0
 
     async def _drop_blocks(self, work: _Work, wanted: Wanted) -> None:
         await self._lanes.turns.run(self._conversations.refuse, work.uids)
         names = await self._lanes.turns.run(self._conversations.names)
         dropped = 0
+        left: list[str] = []
         for name in names:
-            count = await self._lanes.turns.run(self._conversations.drop, name, wanted)
+            try:
+                count = await self._lanes.turns.run(self._conversations.drop, name, wanted)
+            except DamagedFile as error:
+                left.append(error.message)
+                continue
             dropped += count
             if count:
                 self._changes.publish(ChangeKind.CONVERSATION, name)
-        work.saw("conversation blocks", len(names), dropped, "taken out of files that were overwritten and replaced")
+        how = "taken out of files that were overwritten and replaced"
+        work.saw("conversation blocks", len(names), dropped, how, left)
 
     def _drop_documents(self, work: _Work, wanted: Wanted) -> None:
         for name, folder in _documents(self._home):
             paths = _markdown_below(folder)
-            gone = [path for path in paths if self._is_about(path, work.names, wanted)]
+            left: list[str] = []
+            gone = [path for path in paths if self._is_about(path, work.names, wanted, left)]
             for path in gone:
                 self._disk.erase(path)
-            work.saw(name, len(paths), len(gone), "overwritten with zeros and removed")
+            work.saw(name, len(paths), len(gone), "overwritten with zeros and removed", left)
 
     def _destroy(self, work: _Work) -> None:
         """The last of the text goes; from here on only the index may still have it."""
@@ -298,7 +312,8 @@ class Forgetting:
 
     def _look(self, there: list[str]) -> tuple[list[ForgetHit], int]:
         wanted = {key: _look_for(self._files(key), [self._catalogue.uid(key)]) for key in there}
-        found = [turns for _, turns in self._raw.find(*wanted.values())] if wanted else []
+        unread: list[str] = []  # the receipt names them
+        found = [turns for _, turns in self._raw.find(*wanted.values(), unread=unread)] if wanted else []
         hits = [
             ForgetHit(
                 key=key,
@@ -306,7 +321,7 @@ class Forgetting:
                 project=_project_of(key),
                 versions=len(layout.versions_in(layout.directory_of(self._home.facts, key))),
                 turns=sum(len(turns[place]) for turns in found),
-                blocks=sum(self._conversations.count(name, wanted[key]) for name in self._conversations.names()),
+                blocks=sum(self._blocks(name, wanted[key]) for name in self._conversations.names()),
                 queue=self._documents_about(key, wanted[key]),
                 also_in=tuple(self._also_in(there, wanted[key])),
             )
@@ -314,24 +329,33 @@ class Forgetting:
         ]
         return hits, sum(len(frozenset().union(*turns)) for turns in found)
 
+    def _blocks(self, conversation: str, wanted: Wanted) -> int:
+        try:
+            return self._conversations.count(conversation, wanted)
+        except DamagedFile:
+            return 0
+
     def _files(self, key: str) -> list[Path]:
         return _files_of(layout.directory_of(self._home.facts, key))
 
     def _documents_about(self, key: str, wanted: Wanted) -> int:
         names = (self._tombstones.name(key),)
         paths = (path for _, folder in _documents(self._home) for path in _markdown_below(folder))
-        return sum(self._is_about(path, names, wanted) for path in paths)
+        return sum(self._is_about(path, names, wanted, []) for path in paths)
 
     def _also_in(self, asked: list[str], wanted: Wanted) -> Iterable[str]:
         for entry in self._catalogue.entries():
             if entry.key not in asked and (fact := entry.fact) and wanted.holds(fact.body):
                 yield entry.key
 
-    def _is_about(self, path: Path, names: tuple[str, ...], wanted: Wanted) -> bool:
+    def _is_about(self, path: Path, names: tuple[str, ...], wanted: Wanted, unread: list[str]) -> bool:
         """Whether a document's header names one of the keys, or it holds the text anywhere."""
         try:
             text = files.read(path, MAX_FILE_BYTES).decode("utf-8", "replace")
-        except (DamagedFile, FileNotFoundError):
+        except FileNotFoundError:
+            return False
+        except DamagedFile as error:
+            unread.append(error.message)
             return False
         if wanted.holds(text):
             return True

@@ -205,18 +205,18 @@ class RawLog:
             self._changes.publish(ChangeKind.TURN, session)
         return counts
 
-    def find(self, *wanted: Wanted) -> Iterator[tuple[str, tuple[frozenset[int], ...]]]:
+    def find(self, *wanted: Wanted, unread: list[str]) -> Iterator[tuple[str, tuple[frozenset[int], ...]]]:
         """Sessions that hold something of what is wanted, with the turns to redact for each; any thread may ask.
 
-        Turn 0 stands for what is between the turns, or torn.
-
-        Raises:
-            DamagedFile: a session cannot be read, so nobody can say what it holds.
+        Turn 0 stands for what is between the turns, or torn. What cannot be read is added to `unread`, with the reason.
         """
         for name, path in list(self._paths.items()):
             try:
                 data = files.read(path, MAX_SESSION_BYTES)
             except FileNotFoundError:
+                continue
+            except DamagedFile as error:
+                unread.append(error.message)
                 continue
             file = self._file(path)
             if any(each.may_be_in(data, file) for each in wanted):

@@ -9,7 +9,11 @@ from typing import NamedTuple
 
 from bead.conversations import Block
 from bead_store import turnfile
-from bead_store.values import fold, needles
+from bead_store.values import ascii_word, holds, may_hold, needles
+
+_PIECE_BYTES = 1 << 20
+_CHAR_BYTES = 4
+"""Most bytes of one character in UTF-8."""
 
 
 class Wanted(NamedTuple):
@@ -27,21 +31,16 @@ class Wanted(NamedTuple):
 
     def holds(self, text: str) -> bool:
         """Whether `text` holds one of the values."""
-        if text.isascii():
-            lowered = text.lower()
-            if not any(_longest_word(needle) in lowered for needle in self.needles):
-                return False
-        folded = fold(text)
-        return any(needle in folded for needle in self.needles)
+        return holds(text, self.needles)
 
     def may_be_in(self, data: bytes, source_path: str) -> bool:
         """False when a look at the bytes alone shows that nothing in this file is wanted."""
         if source_path in self.cited:
             return True
-        if not data.isascii():
-            return bool(self.needles)
-        lowered = data.lower()
-        return any(_longest_word(needle).encode() in lowered for needle in self.needles)
+        overlap = _CHAR_BYTES + max((len(ascii_word(needle)) for needle in self.needles), default=0)
+        # In pieces, because one call over a large file would hold every other thread back.
+        pieces = (data[start : start + _PIECE_BYTES + overlap] for start in range(0, len(data), _PIECE_BYTES))
+        return any(may_hold(piece, self.needles) for piece in pieces)
 
     def takes(self, block: Block) -> bool:
         """Whether a block carries one of the facts, an excerpt of a turn they cite, or their text."""
@@ -97,7 +96,3 @@ def _unless_done(data: bytes, redaction: Redaction) -> Iterator[Redaction]:
     end = redaction.start + redaction.size
     if data[redaction.start : end] != turnfile.forgotten(redaction.size):
         yield redaction
-
-
-def _longest_word(needle: str) -> str:
-    return max(needle.split(), key=len)

@@ -33,6 +33,7 @@ _REAL_ONLY = (
     "project_id",
     "a\\nb",
     "file(",
+    "RawLog",
 )
 
 

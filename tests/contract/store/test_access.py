@@ -9,7 +9,7 @@ from bead.clients.store import StoreClient
 from bead.conversations import Conversation
 from bead.errors import NotAllowed
 from bead.home import Home
-from bead.wire.store import FindConversation, Mark, WriteFact
+from bead.wire.store import ConfirmForget, FindConversation, ForgetKeys, Mark, Rekey, WriteFact
 from bead_store.home import prepare
 from tests.contract.store.opening import on_socket, opened
 
@@ -44,6 +44,30 @@ async def test_index_may_read_everything_it_copies_and_write_nothing(tmp_path: P
         with pytest.raises(NotAllowed):
             await client.write_fact(WriteFact(body="no", key="user/a"))
         await refused(bus, Mark(key="user/a", pinned=True))
+
+
+@pytest.mark.parametrize("scope", ["proxy", "index", "dream", "scheduler"])
+async def test_only_curate_may_forget_move_and_decide(tmp_path: Path, scope: str) -> None:
+    home = Home(tmp_path / "home")
+    async with opened(home) as store:
+        await store.write("helix", "user/editor")
+        queued = await store.write("emacs", "user/editor", trust="agent_observed")
+        async with on_socket(store.service, prepare(home).bus_secret, scope) as bus:
+            client = StoreClient(bus)
+            for asked in (
+                client.preview_forget(ForgetKeys(keys=("user/editor",))),
+                client.forget(ConfirmForget(keys=("user/editor",), confirm="x")),
+                client.rekey(Rekey(old="user/editor", new="user/other")),
+                client.accept(queued.review_id or ""),
+                client.reject(queued.review_id or ""),
+            ):
+                with pytest.raises(NotAllowed):
+                    await asked
+        assert (await store.client.current_fact("user/editor")).body == "helix"
+        assert len((await store.client.review_queue()).items) == 1
+        async with on_socket(store.service, prepare(home).bus_secret, "curate") as bus:
+            preview = await StoreClient(bus).preview_forget(ForgetKeys(keys=("user/editor",)))
+            await StoreClient(bus).forget(ConfirmForget(keys=("user/editor",), confirm=preview.confirm or ""))
 
 
 async def refused(bus: Transport, mark: Mark) -> None:

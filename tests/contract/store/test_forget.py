@@ -1,9 +1,12 @@
 """Forget takes exactly what was named, everywhere, after a look at it (I5, I6, I7)."""
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
 from bead.conversations import Block, BlockKind, roll
-from bead.errors import InvalidKey, NotConfirmed, NotFound, StaleConversation, Tombstoned
+from bead.errors import InvalidKey, NotConfirmed, NotFound, StaleConversation, Tombstoned, Unavailable
 from bead.facts import Trust
 from bead.turns import Role
 from bead.wire.store import (
@@ -17,6 +20,10 @@ from bead.wire.store import (
     IndexState,
     Verb,
 )
+from bead_store.files import Disk
+from bead_store.raw import RawLog
+from bead_store.redaction import Wanted
+from tests.bytescan import traces
 from tests.contract.store.opening import Open
 
 KEY = "project/shop/deploy-day"
@@ -274,3 +281,139 @@ async def test_receipt_names_each_place_and_counts_truly(local: Open) -> None:
     }
     assert receipt.level in (1, 2)
     assert receipt.file_system
+
+
+async def test_copies_and_links_in_the_folder_of_the_key_go_and_what_they_lead_to_stays(local: Open) -> None:
+    outside = local.home.root.parent / "outside.md"
+    outside.write_text(VALUE)
+    await local.write(VALUE, KEY)
+    folder = local.file(KEY, 1).parent
+    (folder / "v1 2.md").write_text(VALUE)
+    (folder / "link.md").symlink_to(outside)
+    (folder / "hard.md").hardlink_to(outside)
+
+    await forget(local, KEY)
+
+    assert not folder.exists()
+    assert outside.read_text() == VALUE
+    assert traces(local.home.root, VALUE) == []
+
+
+async def test_damaged_fact_can_be_forgotten_and_the_receipt_says_what_was_not_looked_for(local: Open) -> None:
+    await local.write("one", "user/a")
+    local.file("user/a", 1).write_text(f"no header, but {VALUE}")
+
+    receipt = await forget(local, "user/a")
+
+    assert traces(local.home.root, VALUE) == []
+    [facts] = [place for place in receipt.places if place.place == "facts"]
+    assert (facts.removed, len(facts.left)) == (1, 1)
+
+
+async def test_what_a_person_wrote_between_turns_goes_and_a_strange_copy_is_named(local: Open) -> None:
+    source = await say(local, "hello", "t1")
+    path = local.home.root / "store" / source.partition("#")[0]
+    path.write_text(path.read_text() + f"my own note:\n{VALUE}\n\n")
+    await say(local, "again", "t2")
+    copy = path.with_name("S 2.md")
+    copy.write_text(VALUE)
+    await local.write(VALUE, KEY)
+
+    receipt = await forget(local, KEY)
+
+    assert await texts(local) == ["hello", "again"]
+    [turns] = [place for place in receipt.places if place.place == "raw turns"]
+    assert [str(copy) in left for left in turns.left] == [True]
+    assert [trace.split(":")[0] for trace in traces(local.home.root, VALUE)][:1] == [
+        str(copy.relative_to(local.home.root))
+    ]
+
+
+async def test_torn_end_of_a_session_that_holds_the_value_is_overwritten(local: Open) -> None:
+    source = await say(local, "hello", "t1")
+    path = local.home.root / "store" / source.partition("#")[0]
+    with path.open("a") as file:
+        file.write(f"## turn-2 user 2026-11-05T09:12:00Z t2\n{VALUE}")
+    await local.write(VALUE, KEY)
+
+    await forget(local, KEY)
+
+    assert traces(local.home.root, VALUE) == []
+    assert await texts(local) == ["hello"]
+
+
+async def test_damaged_line_of_a_conversation_goes_only_when_it_holds_the_text(local: Open) -> None:
+    fact = await local.write(VALUE, KEY)
+    for session in ("a", "b"):
+        await commit(local, Block(POSITIONS[0], BlockKind.RECALL, "kept", ("other",)), session=session)
+    for session, text in (("a", VALUE), ("b", "else")):
+        with (local.home.sessions / f"{session}-t.jsonl").open("a") as file:
+            file.write(f"{{broken {text}\n")
+    unharmed = (local.home.sessions / "b-t.jsonl").read_bytes()
+
+    await forget(local, KEY)
+
+    assert (local.home.sessions / "b-t.jsonl").read_bytes() == unharmed
+    assert traces(local.home.root, VALUE) == []
+    assert [block.text for block in (await find(local, "a"))[1]] == ["kept"]
+    assert fact.uid in local.home.audit_log.read_text()
+
+
+async def test_no_key_and_no_value_is_in_logs_tombstones_intents_or_audit(
+    local: Open, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await local.write(VALUE, "user/quetzalcoatlus")
+    await forget(local, "user/quetzalcoatlus")
+    await local.write(VALUE, "user/other")
+
+    told = capsys.readouterr()
+    kept = local.home.audit_log.read_text() + local.home.tombstones.read_text() + told.out + told.err
+    for text in ("quetzalcoatlus", "hursday", "user/"):
+        assert text not in kept
+    assert "forgot" in kept and "restored" in kept
+
+
+async def test_captured_turn_during_the_forget_is_found_too(local: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    await say(local, "hello", "t1")
+    await local.write(VALUE, KEY)
+    real = RawLog.find
+
+    def find_and_be_late(self: RawLog, *wanted: Wanted, unread: list[str]) -> Iterator[tuple[str, object]]:
+        yield from real(self, *wanted, unread=unread)
+        for session in ("s", "new"):
+            self.append(
+                AppendTurn(session=session, turn_id="late", role=Role.USER, text=VALUE, at="2026-11-05T09:12:00Z")
+            )
+
+    preview = await local.client.preview_forget(ForgetKeys(keys=(KEY,)))
+    monkeypatch.setattr(RawLog, "find", find_and_be_late)
+    await local.client.forget(ConfirmForget(keys=(KEY,), confirm=preview.confirm or ""))
+
+    assert await texts(local) == ["hello", "[forgotten]"]
+    assert await texts(local, "new") == ["[forgotten]"]
+
+
+async def test_disk_that_refuses_half_way_leaves_an_intent_that_the_next_forget_finishes(
+    local: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await say(local, VALUE, "t1")
+    await local.write(VALUE, KEY)
+    await local.write("other", "user/other")
+    real = Disk.overwrite
+
+    def full(self: Disk, path: Path, spans: object) -> None:
+        raise Unavailable("the disk is full")
+
+    monkeypatch.setattr(Disk, "overwrite", full)
+    with pytest.raises(Unavailable):
+        await forget(local, KEY)
+    assert any("not finished" in words for words in (await local.client.health()).degraded)
+    with pytest.raises(NotFound):
+        await local.client.current_fact(KEY)
+
+    monkeypatch.setattr(Disk, "overwrite", real)
+    await forget(local, "user/other")
+
+    assert traces(local.home.root, VALUE) == []
+    assert list(local.home.intents.glob("*")) == []
+    assert (await local.client.health()).degraded == ()

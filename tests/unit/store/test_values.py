@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bead_store.values import fold, holds, needles, normal
+from bead_store.values import fold, holds, may_hold, needles, normal
 
 TABLE = Path(__file__).parents[2] / "vectors" / "normal-values.tsv"
 ROWS = [tuple(json.loads(cell) for cell in line.split("\t")) for line in TABLE.read_text().splitlines()]
@@ -49,3 +49,24 @@ def test_other_text_is_not_found(text: str) -> None:
 @pytest.mark.parametrize("value", ["", "Go", "?!", "  x  "])
 def test_too_short_a_value_is_not_looked_for(value: str) -> None:
     assert needles([value]) == ()
+
+
+@given(
+    st.text(),
+    st.sampled_from(["ss kiss", "\u0390x", "file", "\u00e9t\u00e9 kelvin", "i\u0307stanbul", "deploy on"]),
+    st.text(),
+)
+def test_cheap_look_never_hides_a_value(before: str, value: str, after: str) -> None:
+    wanted = needles([value])
+    for spelled in (value, value.upper(), value.title(), unicodedata.normalize("NFD", value)):
+        text = before + spelled + after
+        assert may_hold(text.encode(), wanted) or not any(needle in fold(text) for needle in wanted)
+
+
+def test_cheap_look_meets_every_character_that_folds_into_ascii() -> None:
+    wanted = needles(["abcdefghijklmnopqrstuvwxyz"])
+    for code in range(0x80, 0x30000):
+        folded = "" if 0xD800 <= code < 0xE000 else fold(chr(code))
+        if folded and folded.isascii() and folded in "abcdefghijklmnopqrstuvwxyz":
+            text = "abcdefghijklmnopqrstuvwxyz".replace(folded, chr(code))
+            assert may_hold(text.encode(), wanted) and holds(text, wanted), hex(code)
