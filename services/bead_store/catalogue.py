@@ -55,7 +55,7 @@ class Catalogue:
     def refresh(self, key: str) -> Entry | None:
         """Look at the files of one key again, as every write does first and last; None when it has none."""
         before = self._entries.get(key)
-        self._take(key, before, self._look(key, before), has_gone=False)
+        self._take(key, before, self._look(key, before, only_newest=True), has_gone=False)
         return self._entries.get(key)
 
     def notice(self, key: str, *, patient: bool) -> bool:
@@ -138,6 +138,10 @@ class Catalogue:
         inside = self._keys[bisect_left(self._keys, f"{folder}/") : bisect_left(self._keys, f"{folder}0")]
         return [folder, *inside] if folder in self._entries else inside
 
+    def newest_below(self, folder: str) -> list[tuple[str, int]]:
+        """The keys in `folder` whose current version can be read, and its number."""
+        return [(key, self._entries[key].versions[-1]) for key in self.keys_below(folder) if key not in self._damaged]
+
     def damage(self) -> list[DamagedFile]:
         """What makes keys unavailable, one error each, by key."""
         found = (self._entries[key].damage for key in sorted(self._damaged) if key in self._entries)
@@ -160,23 +164,26 @@ class Catalogue:
         """
         return self._reader.version(key, version)
 
-    def _look(self, key: str, before: Entry | None, known: Entry | None = None) -> Entry | None:
-        """The key as its files are now; `before` itself when they look as they did."""
+    def _look(self, key: str, before: Entry | None, *, only_newest: bool = False) -> Entry | None:
+        """The key as its files are now; `before` itself when they look as they did.
+
+        With `only_newest` older versions are taken to be as they were: `notice` is told when they are not.
+        """
         versions = layout.versions_in(layout.directory_of(self._facts, key))
         if not versions:
             return None
-        if before and before.versions == versions and before.stamps == self._reader.stamps(key, versions):
+        stamps = self._reader.stamps(key, versions, before if only_newest else None)
+        if before and (before.versions, before.stamps) == (versions, stamps):
             return before
-        last = before or known
-        named = last.fact if last else None
-        return self._reader.entry(key, versions, named.uid if named else "")
+        named = before.fact if before else None
+        return self._reader.entry(key, versions, named.uid if named else "", stamps)
 
     def _take(self, key: str, before: Entry | None, after: Entry | None, *, has_gone: bool) -> None:
         """Make `after` what everybody sees, once what somebody else did to it is seen to."""
         versions = self._foreign_versions(before, after)
         is_foreign = self.foreign is not None and bool(versions or has_gone)
         if self.foreign and is_foreign and self.foreign.settle(before, after, versions):
-            after = self._look(key, None, known=before)
+            after = self._look(key, after)
         self._keep(key, after)
         if self.foreign and is_foreign:
             self.foreign.tell(key, is_gone=after is None)
@@ -199,11 +206,12 @@ class Catalogue:
         """Versions that are new or look different, and were not written by us. A file that was only touched is none."""
         if after is None or after is before:
             return ()
+        known = before.stamps_by_version() if before else {}
         is_same = before is not None and before.hash == after.hash and not after.trouble
         return tuple(
             version
             for version, stamp in zip(after.versions, after.stamps, strict=True)
-            if not (before and before.stamp_of(version) == stamp)
+            if known.get(version) != stamp
             and not self._disk.wrote(stamp)
             and not (is_same and version == after.highest)
         )

@@ -270,14 +270,18 @@ def _set_field(parts: Parts, name: str, value: header.Written, path: Path) -> by
     newline = "\r\n" if parts.header.endswith("\r\n") else "\n"
     text = header.value_text(value).replace("\n", newline)
     old = parts.header
+    start, end = header.own_value_span(parts, name) or _yaml_value_span(parts, name, path)
+    new = old[:start] + text + old[end:] if start < len(old) else f"{old}{name}:{text}{newline}"
+    return (parts.text[: parts.header_start] + new + parts.text[parts.header_end :]).encode()
+
+
+def _yaml_value_span(parts: Parts, name: str, path: Path) -> tuple[int, int]:
+    """Where in the header the value of a field lies, as YAML sees it; its end twice when there is no such field."""
     for field in header.yaml_fields(parts, path):
         if field.name == name:
-            start = old.index(":", field.name_end) + 1
-            new = old[:start] + text + old[max(start, _end(field.node)) :]
-            break
-    else:
-        new = f"{old}{name}:{text}{newline}"
-    return (parts.text[: parts.header_start] + new + parts.text[parts.header_end :]).encode()
+            start = parts.header.index(":", field.name_end) + 1
+            return start, max(start, _end(field.node))
+    return len(parts.header), len(parts.header)
 
 
 def _end(node: Node) -> int:

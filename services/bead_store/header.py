@@ -154,6 +154,19 @@ def _own_fields(parts: Parts) -> dict[str, Field] | None:
     return fields
 
 
+def own_value_span(parts: Parts, name: str) -> tuple[int, int] | None:
+    """Where in the header the value of a one-line field lies; its end twice when there is no such field.
+
+    None when the header is not spelled as bead spells it, or the value takes several lines: `yaml_fields` knows then.
+    """
+    fields = _own_fields(parts)
+    if fields is None or not isinstance(fields.get(name, Field("", 0)).value, str):
+        return None
+    text = parts.header
+    found = re.search(rf"^{re.escape(name)}:", text, re.MULTILINE)
+    return (found.end(), text.index("\n", found.end())) if found else (len(text), len(text))
+
+
 def yaml_fields(parts: Parts, path: Path) -> list[YamlField]:
     """The header's top-level fields as YAML nodes.
 

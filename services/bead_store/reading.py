@@ -18,6 +18,7 @@ from bead_store.supersession import current_version
 
 _UID_HEX = 32
 _HASH_BYTES = 16
+_NEWEST = 2
 _UNDATED = datetime(1, 1, 1, tzinfo=UTC)
 """Stands for "the header does not say"; only then the file's own time is asked for."""
 
@@ -51,9 +52,9 @@ class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
         """Why the highest version cannot be read."""
         return files.damaged(Path(self.trouble[0]), *self.trouble[1:]) if self.trouble else None
 
-    def stamp_of(self, version: int) -> int | None:
-        """How the file of `version` looked; None when there was none."""
-        return self.stamps[self.versions.index(version)] if version in self.versions else None
+    def stamps_by_version(self) -> dict[int, int]:
+        """How each version's file looked."""
+        return dict(zip(self.versions, self.stamps, strict=True))
 
 
 class KeyReader:
@@ -64,14 +65,28 @@ class KeyReader:
         self._owner = owner
         self._home_id = home_id
 
-    def stamps(self, key: str, versions: tuple[int, ...]) -> tuple[int, ...]:
-        """How the files of these versions look now; 0 for one that has just gone away."""
-        return tuple(files.stamp_of(f"{self._facts}/{key}/v{version}.md") for version in versions)
+    def stamps(self, key: str, versions: tuple[int, ...], known: Entry | None = None) -> tuple[int, ...]:
+        """How the files of these versions look now; 0 for one that has just gone away.
 
-    def entry(self, key: str, versions: tuple[int, ...], known_uid: str = "") -> Entry:
-        """What the files of a key with these versions, ascending, say; `known_uid` names it when its file does not."""
-        # Before anything is read: a file that changes meanwhile looks different from what is noted here.
-        stamps = self.stamps(key, versions)
+        With `known` only the newest are looked at, and the older ones taken from there: a write touches no others.
+        """
+        before = known.stamps_by_version() if known else {}
+        looked_at = versions[-_NEWEST:] if known else versions
+        return tuple(
+            before[version]
+            if version in before and version < looked_at[0]
+            else files.stamp_of(f"{self._facts}/{key}/v{version}.md")
+            for version in versions
+        )
+
+    def entry(
+        self, key: str, versions: tuple[int, ...], known_uid: str = "", stamps: tuple[int, ...] | None = None
+    ) -> Entry:
+        """What the files of a key with these versions, ascending, say; `known_uid` names it when its file does not.
+
+        `stamps` must have been taken before: a file that changes meanwhile looks different from what is noted.
+        """
+        stamps = stamps if stamps is not None else self.stamps(key, versions)
         highest = current_version(versions)
         assert highest is not None, "a key with files has a highest version"
         try:
