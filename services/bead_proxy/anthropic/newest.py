@@ -15,10 +15,10 @@ from bead_proxy.anthropic import wire
 from bead_proxy.protocol import Unreadable
 from bead_proxy.spoken import NOBODY, Spoken, harness, spoken
 
-TOOL_CUE_CHARACTERS = 1_500
-"""Most characters of one tool input or result that recall looks at (seeds/bead.txt)."""
-WORDS_CUE_CHARACTERS = 16_000
-"""Most characters of a person's or the agent's text that recall looks at."""
+TOOL_CUE_ENDS = (1_000, 500)
+"""Most characters of one tool input or result that recall looks at: its beginning, and its end, where errors stand."""
+WORDS_CUE_ENDS = (8_000, 8_000)
+"""Most characters of a person's or the agent's text: a request may stand before what was pasted or behind it."""
 
 _NOT_A_NAME = re.compile(r"[^\w./+-]+")
 _NAME_CHARACTERS = 60
@@ -39,14 +39,14 @@ def cues(said: list[Spoken], user: list[wire.Block], assistant: list[wire.Block]
     """What recall looks at in the newest user message and the assistant's message before it; empty texts left out."""
     person = "\n\n".join(block.words for block in said if block.words)
     found = (
-        Cue(CueSource.PERSON, person[:WORDS_CUE_CHARACTERS]),
+        Cue(CueSource.PERSON, _ends(person, WORDS_CUE_ENDS)),
         *(
-            Cue(CueSource.TOOL_OUTPUT, _result_text(block, placeholders=False)[:TOOL_CUE_CHARACTERS])
+            Cue(CueSource.TOOL_OUTPUT, _ends(_result_text(block, placeholders=False), TOOL_CUE_ENDS))
             for block in _results(user)
         ),
-        *(Cue(CueSource.TOOL_OUTPUT, block.added[:TOOL_CUE_CHARACTERS]) for block in said),
-        *(Cue(CueSource.ASSISTANT, text[:WORDS_CUE_CHARACTERS]) for text in wire.texts(assistant)),
-        *(Cue(CueSource.TOOL_INPUT, _values(block)[:TOOL_CUE_CHARACTERS]) for block in _calls(assistant)),
+        *(Cue(CueSource.TOOL_OUTPUT, _ends(block.added, TOOL_CUE_ENDS)) for block in said),
+        *(Cue(CueSource.ASSISTANT, _ends(text, WORDS_CUE_ENDS)) for text in wire.texts(assistant)),
+        *(Cue(CueSource.TOOL_INPUT, _ends(_values(block), TOOL_CUE_ENDS)) for block in _calls(assistant)),
     )
     return tuple(cue for cue in found if cue.text.strip())
 
@@ -67,6 +67,12 @@ def turn_text(said: list[Spoken], user: list[wire.Block], assistant: list[wire.B
         else:
             pieces.append(placeholder(block))
     return "\n\n".join(filter(None, pieces))
+
+
+def _ends(text: str, most: tuple[int, int]) -> str:
+    """`text`, or of a longer one as many characters of its head and its tail."""
+    head, tail = most
+    return text if len(text) <= head + tail else f"{text[:head]}\n{text[-tail:]}"
 
 
 def _text_pieces(text: Spoken) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import pytest
 from bead.recall import CueSource
 from bead.turns import TOOL_TEXT_LIMIT
 from bead_proxy import anthropic
-from bead_proxy.anthropic.newest import TOOL_CUE_CHARACTERS
+from bead_proxy.anthropic.newest import TOOL_CUE_ENDS, WORDS_CUE_ENDS
 from bead_proxy.protocol import Shape, SideRequest, Unreadable, splice
 from tests.unit.proxy.protocol.bodies import (
     Content,
@@ -277,12 +277,30 @@ def test_cues_name_whose_words_they_are() -> None:
     ]
 
 
-def test_tool_text_is_cut_in_cues() -> None:
+def test_tool_text_is_cut_in_cues_and_keeps_the_error_at_its_end() -> None:
+    output = f"first line {'o' * 9_000} error: last line"
     request = read(
-        assistant([tool_use("toolu_1", "Write", content="i" * 9_000)]), user([tool_result("toolu_1", "o" * 9_000)])
+        assistant([tool_use("toolu_1", "Write", content="i" * 9_000)]), user([tool_result("toolu_1", output)])
     )
 
-    assert [len(cue.text) for cue in request.cues] == [TOOL_CUE_CHARACTERS, TOOL_CUE_CHARACTERS]
+    assert [len(cue.text) for cue in request.cues] == [sum(TOOL_CUE_ENDS) + 1] * 2
+    assert request.cues[0].text.startswith("first line ")
+    assert request.cues[0].text.endswith(" error: last line")
+
+
+def test_a_question_behind_a_long_paste_is_in_the_cue() -> None:
+    request = read(user(f"look at this: {'p' * 40_000} why does it fail?"))
+
+    (cue,) = request.cues
+    assert len(cue.text) == sum(WORDS_CUE_ENDS) + 1
+    assert cue.text.startswith("look at this: ")
+    assert cue.text.endswith(" why does it fail?")
+
+
+def test_text_that_just_fits_is_a_cue_as_it_is() -> None:
+    words = "w" * sum(WORDS_CUE_ENDS)
+
+    assert [cue.text for cue in read(user(words)).cues] == [words]
 
 
 def test_a_turn_holds_words_whole_tool_results_cut_and_data_as_placeholders() -> None:
