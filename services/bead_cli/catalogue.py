@@ -54,6 +54,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("audit", "check the audit log", "audit"),
     Command("scan", "scan what is stored for credentials again", "scan"),
     Command("bench", "measure bead", "bench"),
+    Command("eval", "measure how well bead chooses what the model is told", "eval"),
     Command("completion", "tab completion for bash, zsh or fish", "completion"),
     Command("version", "the version of bead", "version"),
 )

@@ -13,9 +13,16 @@ RESULTS = Path(__file__).resolve().parents[2] / "results" / "recall.json"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the table, or the result document; 0 when everything ran."""
+    """Print the table, or the result document; 0 when everything ran, 1 when there is no such suite."""
     asked = _parser().parse_args(arguments)
-    suites = _suites(asked.suite)
+    try:
+        suites = _suites(asked.suite)
+    except FileNotFoundError as missing:
+        print(f"bead eval recall: there is no suite at {missing.filename}", file=sys.stderr)
+        return 1
+    if not suites:
+        print(f"bead eval recall: {SUITES} holds no suite; name a file with --suite", file=sys.stderr)
+        return 1
     if asked.fit:
         sys.stdout.write(shipping.module(suites, report.commit()))
         return 0

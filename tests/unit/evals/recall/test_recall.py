@@ -1,11 +1,13 @@
 """`bead eval recall`: suites, folds, scores and the table."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
 from bead.recall import CueSource
+from bead_cli.__main__ import run
 from bead_evals.recall import __main__ as command
 from bead_evals.recall import folds, gates, latency, shipping
 from bead_evals.recall.report import table
@@ -129,6 +131,15 @@ def test_a_suite_without_cards_is_still_judged(
     assert printed == json.loads((tmp_path / "recall.json").read_text())
     assert printed["rows"][0]["gate"] == "first design, strict default"
     assert printed["pinned_budget_tokens"] == 0
+
+
+def test_the_command_hands_over_and_a_missing_suite_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "tiny.yaml").write_text(SUITE)
+    missing = str(tmp_path / "other.yaml")
+    assert run(["eval", "recall", "--suite", str(tmp_path / "tiny.yaml")], {}, sys.stdout, sys.stderr) == 0
+    assert "BM25, two best" in capsys.readouterr().out
+    assert run(["eval", "recall", "--suite", missing], {}, sys.stdout, sys.stderr) == 1
+    assert missing in capsys.readouterr().err
 
 
 def test_latency_is_measured_on_every_turn_and_told_in_milliseconds(suites: tuple[Suite, ...]) -> None:
