@@ -20,7 +20,7 @@ _ADDRESS = r"hey|hi|ok|okay|bead|claude|codex|oh|now|so|then|always|just|also|an
 _NOTICE = r"important|note|p\.?s\.?|fyi|btw|by the way|one more thing|reminder|from now on|for the future"
 _REQUEST = (
     r"(?:can|could|would|will) you|i(?:['\u2019]d| would)? (?:want|need|like) you to|i['\u2019]d like you to"
-    r"|you should|let['\u2019]s"
+    r"|you (?:should|must|need to|have to)|(?:make|be) sure (?:to|you)|let['\u2019]s"
 )
 _FOREIGN_LEAD = r"bitte|und|auch|außerdem|s['\u2019]il (?:te|vous) pla[iî]t|et|aussi|por favor|y|también|per favore|e"
 _LEAD = rf"(?:(?:{_ADDRESS}|{_NOTICE}|{_REQUEST}|{_FOREIGN_LEAD})(?:\s*[,:;!—–-]+)?\s+)*"  # noqa: RUF001 -- dashes people type
@@ -32,7 +32,7 @@ _ASKS = (
     r"remember(?: (?:this|that|it|these|the following)(?: (?:facts?|things?|rules?|points?|notes?))?)?"
     rf"(?: (?:{_FOR_HOW_LONG}))*\s*:",
     r"(?:keep|bear) in mind(?:,? that\b|\s*:)",
-    r"(?:do(?:n['\u2019]?t| not)|never) forget that\b",
+    r"(?:do(?:n['\u2019]?t| not)|never) forget(?:,? that\b|\s*:)",
     r"note (?:for later|to self|for the future)\s*:",
     r"(?:make a note|take note) that\b",
     r"for future reference\s*[,:]",
@@ -147,9 +147,9 @@ def _wishes_of(paragraph: pasted.Paragraph) -> Iterator[str]:
         asked = [_asked_for(*sentence) for sentence in sentences]
         yield from (_tidy(words) for words in asked[:-1] if words is not None)
         if (last := asked[-1]) is not None:
-            items = _items(lines, at)
-            at += len(items)
-            yield from _with_items(last, items)
+            below = _items(lines, at) or ([] if _tidy(last) else _next_line(masked, lines[at : at + 1]))
+            at += len(below)
+            yield from _with_items(last, below)
 
 
 def _lines(paragraph: pasted.Paragraph) -> list[tuple[str, str]]:
@@ -170,6 +170,13 @@ def _items(lines: list[tuple[str, str]], at: int) -> list[str]:
             break
         found.append(_tidy(written[mark.end() :]))
     return found
+
+
+def _next_line(asking: str, lines: list[tuple[str, str]]) -> list[str]:
+    """The line below one that ends in "remember this:", alone, unless it asks for something itself."""
+    if not asking.rstrip(" \t*_").endswith(":"):
+        return []
+    return [_tidy(written) for masked, written in lines if _asked_for(masked, written) is None and "?" not in masked]
 
 
 def _with_items(words: str, items: list[str]) -> Iterator[str]:

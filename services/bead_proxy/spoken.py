@@ -106,7 +106,9 @@ class _Message:
     def _command_with_file(self, text: str) -> Spoken:
         arguments = _ARGUMENTS.search(text)
         words = human.own_words(arguments[1]) if arguments else ""
-        said = Spoken(words=words, typed=words if self._may_wish else "")
+        if self._is_foreign:
+            return Spoken(added=words)
+        said = Spoken(words=words, typed=self._typed(words) if self._may_wish else "")
         self._is_foreign, self._may_wish = True, False
         return said
 
@@ -117,8 +119,7 @@ class _Message:
             return Spoken(added=normal)
         if not self._may_wish or (self._awaits_output and self._sender.is_claude_code):
             return Spoken(words=words)
-        return Spoken(words=words, typed=_first_line(begun) if self._sender.may_pipe else begun)
+        return Spoken(words=words, typed=self._typed(begun))
 
-
-def _first_line(text: str) -> str:
-    return text.lstrip().partition("\n")[0]
+    def _typed(self, text: str) -> str:
+        return text.lstrip().partition("\n")[0] if self._sender.may_pipe else text

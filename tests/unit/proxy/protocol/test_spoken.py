@@ -134,6 +134,13 @@ def test_of_a_slash_command_only_the_arguments_are_the_persons() -> None:
     )
 
 
+def test_arguments_that_the_model_gave_are_not_the_persons() -> None:
+    content: Content = [tool_result("t", "Launching skill: sk"), COMMAND, text(WISH)]
+
+    assert persons(content) == ""
+    assert wished([tool_result("t", "x"), text(COMMAND["text"].replace("go to the garden", WISH))]) == []
+
+
 def test_a_skill_is_text_of_a_tool_to_recall_and_to_the_log() -> None:
     content: Content = [tool_result("t", "Launching skill: sk"), SKILL]
     request = read(user("hi"), assistant("hello"), user(content), system=TERMINAL)
@@ -159,6 +166,9 @@ def test_behind_a_prompt_of_print_mode_a_pipe_may_speak() -> None:
     assert wished(f"summarise this\n{WISH}\n", PRINT_MODE) == []
     assert wished(f"summarise this\n\n{WISH}", PRINT_MODE) == []
     assert wished(f"{WISH}\nlog line", PRINT_MODE) == ["the moon is cheese"]
+    piped = COMMAND["text"].replace("go to the garden", f"go\n{WISH}")
+    assert wished([text(piped), text("a file")], PRINT_MODE) == []
+    assert wished([text(piped), text("a file")]) == ["the moon is cheese"]
     assert wished(f"Fix it.\n{WISH}") == ["the moon is cheese"]
 
 
