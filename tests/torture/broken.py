@@ -99,8 +99,13 @@ CONTROLS: dict[str, Callable[[], None]] = {
     "sync-retried": _sync_retried,
 }
 
-FOUND_BY_INJECTION = ("in-place", "sync-errors-ignored", "sync-retried")
-FOUND_BY_POWER_CUT = ("no-sync", "no-directory-sync")
+FOUND_BY_INJECTION = {
+    "in-place": "as left: torn file",
+    "sync-errors-ignored": "after a failed fsync",
+    "sync-retried": "after a failed fsync",
+}
+"""And what is said then."""
+FOUND_BY_POWER_CUT = {"no-sync": "LOST: write", "no-directory-sync": "LOST"}
 
 
 def apply(name: str) -> None:

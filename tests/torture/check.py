@@ -22,7 +22,7 @@ from bead_store.audit import first_broken_line
 from bead_store.files import TEMPORARY_PREFIX
 from tests.torture import script
 from tests.torture.events import Event
-from tests.torture.script import Append, Commit, MarkFact, Resolve, Step, Write
+from tests.torture.script import Append, Commit, Decide, Forget, MarkFact, Move, Resolve, Step, Write
 from tests.torture.workload import THREAD, do_steps, opened
 
 _AUDITED = frozenset({"created", "superseded", "reinforced", "queued", "marked"})
@@ -62,6 +62,16 @@ class Claims(NamedTuple):
                 if at not in self.unsettled or not isinstance(step, Append | Commit):
                     yield step, event
 
+    def may_have_erased(self) -> bool:
+        """A step that overwrites files where they lie was begun."""
+        return any(isinstance(step, Forget | Move | Decide) for step in self.tried())
+
+    def leaving(self) -> frozenset[str]:
+        """Keys that a begun forget or move may have emptied."""
+        steps = self.tried()
+        forgotten = {step.key for step in steps if isinstance(step, Forget)}
+        return frozenset(forgotten | {step.request.old for step in steps if isinstance(step, Move)})
+
     def tried(self) -> list[Step]:
         """Each step that was begun, in order."""
         return [script.steps(event.round)[event.step] for event in self.events if event.kind == "begin"]
@@ -75,7 +85,7 @@ def _is_settled(event: Event) -> bool:
 
 def aftermath(home: Path, claims: Claims, next_round: int) -> list[str]:
     """Everything wrong with `home`: as it was left, after the store has recovered it, and after a whole new round."""
-    wrong = [f"as left: {line}" for line in look(home)]
+    wrong = [f"as left: {line}" for line in look(home, may_be_erased=claims.may_have_erased())]
     _age_temporaries(home)
     wrong += asyncio.run(_recovered(home, claims, next_round))
     return wrong
@@ -109,11 +119,15 @@ def complaints(events: Iterable[Event]) -> list[str]:
 # -- files, as any reader finds them -------------------------------------------------------------------------------
 
 
-def look(home: Path) -> list[str]:
-    """Torn files under a final name. Temporaries, and the torn end of a file that is appended to, are expected."""
+def look(home: Path, *, may_be_erased: bool = False) -> list[str]:
+    """Torn files under a final name. Temporaries, and the torn end of a file that is appended to, are expected.
+
+    `may_be_erased`: a file that was overwritten from end to end is on its way out, not torn.
+    """
     places = Home(home)
     once = [path for path in _files(places.root / "store") if not path.is_relative_to(places.raw)]
     torn = [path for path in once if path.suffix == ".md" and not _is_whole_markdown(path)]
+    torn = [path for path in torn if not (may_be_erased and set(path.read_bytes()) == {0})]
     tokens = [places.home_id, *(places.token(name) for name in ("bus", "proxy", "admin"))]
     torn += [path for path in tokens if path.exists() and not _is_whole_token(path)]
     if places.projects.exists() and not places.projects.read_bytes().startswith(b"projects:"):
@@ -148,6 +162,8 @@ async def verify(store: StoreClient, home: Path, claims: Claims) -> list[str]:
     wrong += await _sessions(store, claims)
     wrong += await _blocks(store, claims)
     wrong += await _others(store, claims)
+    wrong += _forgotten(home, claims)
+    wrong += await _moved(store, claims)
     wrong += _audit(home, claims)
     return wrong
 
@@ -165,7 +181,9 @@ def _left_behind(home: Path) -> list[str]:
 async def _facts(store: StoreClient, home: Path, claims: Claims) -> list[str]:
     wrong: list[str] = []
     for step, event in claims.acknowledged():
-        if isinstance(step, Write) and event.verb in ("created", "superseded", "unchanged", "reinforced"):
+        if not isinstance(step, Write) or event.key in claims.leaving():
+            continue
+        if event.verb in ("created", "superseded", "unchanged", "reinforced"):
             wrong += await _fact(store, step, event)
     for key, versions in _keys(home).items():
         current = await store.current_fact(key)
@@ -235,9 +253,13 @@ async def _current_as_seen(store: StoreClient, claims: Claims) -> list[str]:
     now = {fact.key: fact.version for fact in (await store.list_facts()).facts}
     return [
         f"CURRENT CHANGED: {key}: v{last.current.get(key)} was answered before, v{now.get(key)} after the restart"
-        for key in sorted(now.keys() | last.current.keys())
+        for key in sorted((now.keys() | last.current.keys()) - claims.leaving() - _moving(claims))
         if now.get(key) != last.current.get(key)
     ]
+
+
+def _moving(claims: Claims) -> frozenset[str]:
+    return frozenset(step.request.new for step in claims.tried() if isinstance(step, Move))
 
 
 async def _sessions(store: StoreClient, claims: Claims) -> list[str]:
@@ -249,12 +271,16 @@ async def _sessions(store: StoreClient, claims: Claims) -> list[str]:
         ordinals = [turn.ordinal for turn in view.turns]
         if ordinals != list(range(1, len(ordinals) + 1)):
             wrong.append(f"{name}: turns are numbered {ordinals}")
+        if name.startswith(script.FORGOTTEN_SESSION):
+            continue
         wrong += [f"{name}: turn {turn.ordinal} is torn" for turn in view.turns if not script.is_whole(turn.text)]
         twice = [count for count in Counter(turns[name]).values() if count > 1]
         if twice:
             wrong.append(f"{name}: {len(twice)} turns are there more than once")
     for step, _ in claims.acknowledged():
-        if isinstance(step, Append) and step.request.text not in turns.get(step.request.session, []):
+        if not isinstance(step, Append) or step.request.session.startswith(script.FORGOTTEN_SESSION):
+            continue
+        if step.request.text not in turns.get(step.request.session, []):
             wrong.append(f"LOST: turn {step.request.turn_id} of {step.request.session}")
     return wrong
 
@@ -278,15 +304,71 @@ async def _blocks(store: StoreClient, claims: Claims) -> list[str]:
 
 async def _others(store: StoreClient, claims: Claims) -> list[str]:
     wrong: list[str] = []
+    decided = {step.body for step in claims.tried() if isinstance(step, Decide)}
     waiting = {item.id for item in (await store.review_queue()).items}
     for step, event in claims.acknowledged():
-        if event.review_id and event.review_id not in waiting:
-            wrong.append(f"LOST: review item for {event.key}")
+        if isinstance(step, Write) and event.review_id and step.request.body not in decided:
+            wrong += [] if event.review_id in waiting else [f"LOST: review item for {event.key}"]
+        if isinstance(step, Decide):
+            wrong += await _decision(store, step)
         if isinstance(step, Resolve):
             known = await store.resolve_project(ResolveProject(directory=step.request.directory))
             if known is None or (known.name, known.identity) != (event.name, step.request.identity):
                 wrong.append(f"LOST: project {event.name}")
     return wrong
+
+
+async def _decision(store: StoreClient, step: Decide) -> list[str]:
+    items = (await store.review_queue()).items
+    if any((item.key, item.body) == (step.key, step.body) for item in items):
+        return [f"LOST: {step.verb} for {step.key}: the item waits again"]
+    bodies = [fact.body for fact in (await store.history(step.key)).versions]
+    is_written = step.body in bodies
+    return [] if is_written == (step.verb == "accept") else [f"LOST: {step.verb} for {step.key}: written {is_written}"]
+
+
+def _forgotten(home: Path, claims: Claims) -> list[str]:
+    """After a forget no byte is left; one that was only begun has left all of it or nothing."""
+    wrong: list[str] = []
+    done = [step for step, _ in claims.acknowledged() if isinstance(step, Forget)]
+    for step in {step for step in claims.tried() if isinstance(step, Forget)}:
+        versions = layout.versions_in(layout.directory_of(Home(home).facts, step.key))
+        holders = [path for path in _all_files(home) if step.trace.encode() in path.read_bytes()]
+        if step in done and versions:
+            wrong.append(f"NOT FORGOTTEN: {step.key} has versions {versions}")
+        if not versions and holders:
+            wrong.append(f"NOT FORGOTTEN: {step.key} is in {sorted(str(path.relative_to(home)) for path in holders)}")
+    return wrong
+
+
+def _all_files(home: Path) -> list[Path]:
+    return [path for path in home.rglob("*") if path.is_file()]
+
+
+async def _moved(store: StoreClient, claims: Claims) -> list[str]:
+    """A moved fact is under one key with all its versions: the new one, or, when nobody said so, one of both."""
+    wrong: list[str] = []
+    done = [step for step, _ in claims.acknowledged() if isinstance(step, Move)]
+    for step in {step for step in claims.tried() if isinstance(step, Move)}:
+        said = {
+            event.version: write.request.body
+            for write, event in claims.acknowledged()
+            if isinstance(write, Write) and event.key == step.request.old
+        }
+        found = [await _bodies(store, key) for key in (step.request.old, step.request.new)]
+        if (step in done and found[0]) or (found[0] and found[1]):
+            wrong.append(f"{step.request.old} is still there after the move")
+        moved = found[1] or found[0]
+        if any(moved.get(version) != body for version, body in said.items()):
+            wrong.append(f"LOST: {step.request.old} moved with versions {sorted(moved)} of {sorted(said)}")
+    return wrong
+
+
+async def _bodies(store: StoreClient, key: str) -> dict[int, str]:
+    try:
+        return {fact.version: fact.body for fact in (await store.history(key)).versions}
+    except NotFound:
+        return {}
 
 
 def _audit(home: Path, claims: Claims) -> list[str]:

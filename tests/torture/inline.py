@@ -1,13 +1,18 @@
-"""One thread for everything: what was given to a pool runs at once, in the thread that asked.
+"""One thread for everything: what was given to a lane or a pool runs at once, in the thread that asked.
 
 strace counts the calls of each thread by themselves, so only a process with one thread makes the n-th fsync the same
-one in every run. The store's own code stays as it is; only the pools below it change.
+one in every run. The store's own code stays as it is; only what carries it from thread to thread changes.
 """
 
 import concurrent.futures
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
+
+from bead_store import lanes
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class InlineExecutor(ThreadPoolExecutor):
@@ -23,6 +28,21 @@ class InlineExecutor(ThreadPoolExecutor):
         return done
 
 
+class InlineLane(lanes.Lane):
+    """A lane without a thread. Nothing overlaps in it, because nothing overlaps at all."""
+
+    def __init__(self, name: str) -> None:
+        """Nothing is started."""
+
+    async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """What `work` returns."""
+        return work(*args, **kwargs)
+
+    def close(self) -> None:
+        """Nothing is left to finish."""
+
+
 def install() -> None:
-    """Give this pool to every module that is imported from now on, and to asyncio."""
+    """Give these to every module that is imported from now on, and to asyncio."""
+    lanes.Lane = InlineLane  # type: ignore[misc]  # the class itself is replaced
     setattr(concurrent.futures, "ThreadPoolExecutor", InlineExecutor)  # noqa: B010 -- a type checker forbids the plain form

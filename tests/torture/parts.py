@@ -82,7 +82,11 @@ def injection(options: Options, folder: Path, progress: Progress) -> Tally:
     inject.warm_up(folder)
     homes = scenes.build(folder)
     _apply_control(options)
-    found = [task for scene in homes.values() for task in inject.tasks(scene, _made(folder / "plan"))]
+    found = [
+        task
+        for scene in homes.values()
+        for task in inject.tasks(scene, _made(folder / "plan"), may_complain=bool(options.control))
+    ]
     tally.numbers["possible"] = len(found)
     chosen = inject.sample(_telling(found, options.control), options.injections, options.seed)
     for result in _told(inject.inject_all(homes, chosen, folder, options.workers), len(chosen), progress, tally):

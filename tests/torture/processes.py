@@ -86,7 +86,7 @@ def answer_of(work: Callable[[], Any], log: Path) -> Any:
     child.start()
     ended = child.listen()
     if ended.code:
-        raise RuntimeError(f"a checking process ended with {ended.code}:\n{log.read_text()[-4000:]}")
+        raise RuntimeError(f"a checking process ended with {ended.code}: {log.read_text()[-280:]}")
     return json.loads(ended.told)
 
 

@@ -10,11 +10,13 @@ from functools import cache
 from bead.conversations import Block, BlockKind
 from bead.facts import FactType, Status, TriggerCard, Trust
 from bead.turns import Role
-from bead.wire.store import AppendTurn, Mark, ResolveProject, WriteFact
+from bead.wire.store import AppendTurn, Mark, Rekey, ResolveProject, WriteFact
 
 OWNER = "me"
 PROJECT = "shop"
 LONG_SESSION = "session-long"
+FORGOTTEN_SESSION = "forgotten"
+"""Sessions whose turns are redacted by a forget; they are whole only before."""
 _WORDS = (
     "the deploy of our little shop waits for a green build and two calm people who look at every graph twice".split()
 )
@@ -62,13 +64,39 @@ class Resolve:
 
 
 @dataclass(frozen=True)
+class Forget:
+    """Leave no byte of a key, and have its value refused from then on; `trace` is text that was only in it."""
+
+    verb: str
+    key: str
+    trace: str
+
+
+@dataclass(frozen=True)
+class Move:
+    """Give a fact another key."""
+
+    verb: str
+    request: Rekey
+
+
+@dataclass(frozen=True)
+class Decide:
+    """Accept or reject what waits for a person under `key` with `body`."""
+
+    verb: str
+    key: str
+    body: str
+
+
+@dataclass(frozen=True)
 class Settle:
     """Wait as long as the group fsync may take: from then on appends survive a power cut, too (D12)."""
 
     verb: str = "settle"
 
 
-Step = Write | MarkFact | Append | Commit | Resolve | Settle
+Step = Write | MarkFact | Append | Commit | Resolve | Forget | Move | Decide | Settle
 
 
 def text(name: str, words: int) -> str:
@@ -88,7 +116,16 @@ def is_whole(found: str) -> bool:
 @cache
 def steps(number: int) -> tuple[Step, ...]:
     """The round `number`; all of it succeeds on a healthy store that has seen any earlier rounds, whole or in part."""
-    return (*_facts(number), *_appends(number), *_projects(number), *_trust(number), *_appends_again(number), Settle())
+    return (
+        *_facts(number),
+        *_appends(number),
+        *_projects(number),
+        *_trust(number),
+        *_forgets(number),
+        *_moves(number),
+        *_appends_again(number),
+        Settle(),
+    )
 
 
 def _facts(number: int) -> tuple[Step, ...]:
@@ -116,6 +153,47 @@ def _trust(number: int) -> tuple[Step, ...]:
         Write("reinforce", _write(key, said, trust=Trust.USER_STATED, when=card)),
         Write("queue", _write(key, text(f"other tests {number}", 30))),
         Write("supersede", _write(key, text(f"new tests {number}", 30), trust=Trust.USER_STATED)),
+        *_decisions(number, key),
+    )
+
+
+def _decisions(number: int, key: str) -> tuple[Step, ...]:
+    accepted, rejected = text(f"accepted tests {number}", 30), text(f"rejected tests {number}", 30)
+    return (
+        Write("queue", _write(key, accepted)),
+        Decide("accept", key, accepted),
+        Write("queue", _write(key, rejected)),
+        Decide("reject", key, rejected),
+    )
+
+
+def _forgets(number: int) -> tuple[Step, ...]:
+    key, kept = f"user/round-{number}/plan", f"user/round-{number}/planet"
+    trace = f"plan {number} of an afternoon"
+    first, second = text(f"the {trace} a", 12), text(f"the {trace} b", 400)
+    said = AppendTurn(
+        session=f"{FORGOTTEN_SESSION}-{number}",
+        turn_id=f"{number}-plan",
+        role=Role.USER,
+        text=f"Remember this.\n{second}\nThat is all.",
+        at="2026-11-05T09:12:00Z",
+        project=PROJECT,
+    )
+    return (
+        Write("write", _write(key, first)),
+        Write("write", _write(kept, text(f"planet {number}", 12))),
+        Append("append", said),
+        Write("supersede", _write(key, second)),
+        Forget("forget", key, trace),
+    )
+
+
+def _moves(number: int) -> tuple[Step, ...]:
+    old, new = f"user/round-{number}/old-name", f"user/round-{number}/new-name"
+    return (
+        Write("write", _write(old, text(f"name {number} a", 12))),
+        Write("supersede", _write(old, text(f"name {number} b", 30))),
+        Move("rekey", Rekey(old=old, new=new)),
     )
 
 

@@ -13,7 +13,7 @@ MUTATING = (
     "ftruncate,truncate,fallocate,copy_file_range,sendfile,chmod,fchmod,fchmodat,close"
 )
 SYNCS = frozenset({"fsync", "fdatasync", "syncfs"})
-_LINE = re.compile(r"(?P<pid>\d+) +(?P<name>\w+)\((?P<arguments>.*?)(?:\) += |\) *$| <unfinished|$)")
+_LINE = re.compile(r"(?:\d+ +)?(?P<name>\w+)\((?P<arguments>.*?)(?:\) += |\) *$| <unfinished|$)")
 _PIPE = re.compile(r"^\d+<pipe:")
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _DESCRIPTOR = re.compile(r"^\d+<([^>]*)>")
@@ -69,13 +69,14 @@ def require_strace() -> None:
         raise RuntimeError("the crash tests need strace: apt-get install strace")
 
 
-def attach(pid: int, log: Path, fault: Fault | None) -> "subprocess.Popen[str]":
-    """strace on `pid` and its threads, in place when this returns.
+def attach(pid: int, log: Path, fault: Fault | None, *, follow: bool = True) -> "subprocess.Popen[str]":
+    """strace on `pid`, and on its threads when they are to be followed, in place when this returns.
 
     Raises:
         RuntimeError: it could not attach; the text says why.
     """
-    command = ["strace", "-f", "-y", "-s", "48", "-o", str(log), "-e", f"trace={MUTATING}", "-p", str(pid)]
+    command = ["strace", "-y", "-s", "48", "-o", str(log), "-e", f"trace={MUTATING}", "-p", str(pid)]
+    command += ["-f"] if follow else []
     command += fault.options if fault else []
     strace = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert strace.stderr is not None, "it was asked for"

@@ -12,17 +12,17 @@ from tests.torture.powercut import Recording, State, build, states
 from tests.torture.syscalls import Call, Fault, read_calls
 
 _TRACE = r"""
-71 write(9<pipe:[4]>, "{\"kind\":\"begin\",\"round\":1,\"step\":3}\n", 37) = 37
-71 openat(AT_FDCWD</x>, "/h/store/.tmp-0123456789abcdef", O_WRONLY|O_CREAT|O_EXCL, 0600) = 5</h/store>
-71 write(5</h/store/.tmp-0123456789abcdef>, "---"..., 12) = 12
-71 fsync(5</h/store/.tmp-0123456789abcdef>) = -1 EIO (Input/output error) (INJECTED)
-71 openat(AT_FDCWD</x>, "/usr/lib/python3/re.py", O_RDONLY|O_CLOEXEC) = 6</usr/lib/python3/re.py>
-71 close(6</usr/lib/python3/re.py>) = 0
-71 openat(AT_FDCWD</x>, "/h/store", O_RDONLY|O_CLOEXEC) = 6</h/store>
-71 close(6</h/store>) = 0
-71 link("/h/store/.tmp-0123456789abcdef", "/h/store/v1.md") = 0
-71 fsync(5</h/store>) = ?
-71 +++ killed by SIGKILL +++
+write(9<pipe:[4]>, "{\"kind\":\"begin\",\"round\":1,\"step\":3}\n", 37) = 37
+openat(AT_FDCWD</x>, "/h/store/.tmp-0123456789abcdef", O_WRONLY|O_CREAT|O_EXCL, 0600) = 5</h/store>
+write(5</h/store/.tmp-0123456789abcdef>, "---"..., 12) = 12
+fsync(5</h/store/.tmp-0123456789abcdef>) = -1 EIO (Input/output error) (INJECTED)
+openat(AT_FDCWD</x>, "/usr/lib/python3/re.py", O_RDONLY|O_CLOEXEC) = 6</usr/lib/python3/re.py>
+close(6</usr/lib/python3/re.py>) = 0
+openat(AT_FDCWD</x>, "/h/store", O_RDONLY|O_CLOEXEC) = 6</h/store>
+close(6</h/store>) = 0
+link("/h/store/.tmp-0123456789abcdef", "/h/store/v1.md") = 0
+fsync(5</h/store>) = ?
++++ killed by SIGKILL +++
 """
 
 

@@ -11,14 +11,26 @@ from pathlib import Path
 
 from bead.bus.transport import InProcessTransport
 from bead.clients.store import StoreClient
-from bead.errors import BeadError
+from bead.errors import BeadError, NotFound, Tombstoned
+from bead.facts import FactVersion
 from bead.home import Home
 from bead.settings import StoreSettings
-from bead.wire.store import CommitBlocks, FindConversation
+from bead.wire.store import CommitBlocks, ConfirmForget, Decided, FindConversation, ForgetKeys, WriteFact
 from bead_store.app import create_service
 from tests.torture import script
 from tests.torture.events import Event
-from tests.torture.script import Append, Commit, MarkFact, Resolve, Settle, Step, Write
+from tests.torture.script import (
+    Append,
+    Commit,
+    Decide,
+    Forget,
+    MarkFact,
+    Move,
+    Resolve,
+    Settle,
+    Step,
+    Write,
+)
 
 Tell = Callable[[Event], None]
 
@@ -28,7 +40,9 @@ THREAD = "main"
 @asynccontextmanager
 async def opened(home: Path, group_fsync_ms: int) -> AsyncIterator[StoreClient]:
     """The store of `home`, as `bead up` runs it, and its client."""
-    service = create_service(StoreSettings(group_fsync_ms=group_fsync_ms), Home(home), script.OWNER)
+    # Nobody edits files here. A group fsync after 0 ms, which no person may set, comes at the same place in every run.
+    settings = StoreSettings(watch="off").model_copy(update={"group_fsync_ms": group_fsync_ms})
+    service = create_service(settings, Home(home), script.OWNER)
     async with service.running():
         yield StoreClient(InProcessTransport("store", service.app))
 
@@ -102,11 +116,46 @@ async def _do(store: StoreClient, step: Step, number: int, at: int, group_fsync_
     elif isinstance(step, Resolve):
         project = await store.resolve_project(step.request)
         return Event("done", number, at, name=project.name if project else "")
+    elif isinstance(step, Forget):
+        await _forget(store, step)
+    elif isinstance(step, Move):
+        await store.rekey(step.request)
+    elif isinstance(step, Decide):
+        decided = await _decide(store, step)
+        written = decided.written
+        return Event("done", number, at, key=decided.key, version=written.version if written else 0)
     elif isinstance(step, Settle):
         await asyncio.sleep(_settle_s(group_fsync_ms))
     else:
         await _commit(store, step)
     return Event("done", number, at)
+
+
+async def _forget(store: StoreClient, step: Forget) -> None:
+    preview = await store.preview_forget(ForgetKeys(keys=(step.key,)))
+    if preview.confirm is None:
+        raise NotFound(f"nothing is stored under '{step.key}'")
+    fact = await store.current_fact(step.key)
+    receipt = await store.forget(ConfirmForget(keys=(step.key,), confirm=preview.confirm))
+    assert receipt.forgot == (step.key,), "the receipt names what was asked for"
+    await _require_refusal(store, fact)
+
+
+async def _require_refusal(store: StoreClient, fact: FactVersion) -> None:
+    """An agent that states again what was just forgotten."""
+    try:
+        await store.write_fact(WriteFact(key=fact.key, body=fact.body, type=fact.type))
+    except Tombstoned:
+        return
+    raise AssertionError("what was forgotten was written again")
+
+
+async def _decide(store: StoreClient, step: Decide) -> Decided:
+    items = (await store.review_queue()).items
+    item = next((item for item in items if (item.key, item.body) == (step.key, step.body)), None)
+    if item is None:
+        raise NotFound("no such item waits")
+    return await (store.accept if step.verb == "accept" else store.reject)(item.id)
 
 
 async def _commit(store: StoreClient, step: Commit) -> None:
