@@ -18,11 +18,12 @@ from bead_store import layout
 from bead_store.audit import Audit
 from bead_store.catalogue import Catalogue
 from bead_store.changes import Changes
+from bead_store.conflicts import Conflicts
 from bead_store.files import Disk
 from bead_store.frontmatter import Rewrite, normal_body, render_fact, rewrite_fact
 from bead_store.privacy import remove_private
 from bead_store.projects import Projects
-from bead_store.review import Proposal, ReviewFiles
+from bead_store.review import KEY_CONFLICT, Proposal, ReviewFiles
 from bead_store.scan import Scan
 from bead_store.supersession import NewVersion, Reinforce, Review, Statement, Unchanged, decide
 from bead_store.tombstones import Tombstones
@@ -68,6 +69,7 @@ class Facts:
         self._scan = scan
         self._tombstones = tombstones
         self._now = now
+        self._conflicts = Conflicts(catalogue)
 
     def write(self, request: WriteFact) -> WriteAnswer:
         """Put a statement under its key; durable when this returns.
@@ -175,7 +177,31 @@ class Facts:
         verb = Verb.SUPERSEDED if supersedes else Verb.CREATED
         written = self._published(key)
         self._audit.record(verb, fact.uid, version=version)
-        return _answer(verb, written, replaced=supersedes.body if supersedes else None)
+        answer = _answer(verb, written, replaced=supersedes.body if supersedes else None)
+        return self._with_conflict(answer, written)
+
+    def _with_conflict(self, answer: WriteAnswer, written: FactVersion) -> WriteAnswer:
+        """Ask the person about another fact that says something else about the same (D2); never undoes the write."""
+        try:
+            other = self._conflicts.of(written)
+            if other is None:
+                return answer
+            proposal = Proposal(
+                kind=KEY_CONFLICT,
+                key=other.key,
+                body=written.body,
+                type=other.type,
+                trust=written.trust,
+                when=written.when,
+                sources=written.sources,
+                harness=written.harness,
+            )
+            item = self._review.add(proposal, self._now())
+        except BeadError as error:
+            log.warning("a conflict of two facts is not queued", uid=written.uid, error=error.code)
+            return answer
+        self._audit.record("queued", other.uid, version=other.version)
+        return answer.model_copy(update={"conflicts_with": other.key, "review_id": item})
 
     def _queue(self, current: FactVersion, statement: Statement, request: WriteFact) -> WriteAnswer:
         proposal = Proposal(

@@ -19,6 +19,8 @@ from bead_store.frontmatter import MAX_FILE_BYTES, Reader, card_fields, normal_b
 from bead_store.header import Bare, moment_text
 
 MAX_ITEMS = 1_000
+KEY_CONFLICT = "key-conflict"
+"""Kind of an item that asks whether a new statement takes the place of what another key says."""
 _ID_HEX = 24
 _ITEM = re.compile(r"[a-z0-9][a-z0-9._-]{0,119}\Z")
 

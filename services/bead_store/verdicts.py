@@ -11,7 +11,7 @@ from bead.wire.store import Decided, WriteFact
 from bead_store.audit import Audit
 from bead_store.facts import Facts
 from bead_store.intents import Intent, Intents, Operation
-from bead_store.review import Proposal, ReviewFiles
+from bead_store.review import KEY_CONFLICT, Proposal, ReviewFiles
 from bead_store.tombstones import Tombstones
 
 _REMEMBERED = 1_000
@@ -79,7 +79,7 @@ class Verdicts:
                     harness=proposal.harness,
                 )
             )
-        else:
+        elif proposal.kind != KEY_CONFLICT:  # there, a no says that both are true
             self._tombstones.bury_proposal(proposal.key, proposal.body, item)
         self._review.take_away(item)
         self._audit.record(_WORDS[operation], item)

@@ -118,3 +118,7 @@ def say_verb(output: Output, answer: dict[str, Any]) -> None:
     was = answer.get("replaced")
     ending = f" (was: {output.stored(one_line(was, _WAS_CHARACTERS))})" if verb == "superseded" and was else ""
     output.text(f"{output.style('green', verb)} {name}{ending}")
+    other = answer.get("conflicts_with")
+    if other:
+        output.text(f"  {other} says something else about this, and agents are shown only one of the two.")
+        output.text(f"  Does this take its place? bead queue accept {answer['review_id']} (or reject: both are true)")

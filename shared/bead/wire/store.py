@@ -53,7 +53,9 @@ class WriteAnswer(Model):
     """Version that is current now."""
     replaced: str | None = None
     review_id: str | None = None
-    """The item that waits for a person, when `verb` is `queued`."""
+    """The item that waits for a person: the statement itself when `verb` is `queued`, else see `conflicts_with`."""
+    conflicts_with: str | None = None
+    """Key of another fact of this scope that says something else about the same; only one of them is injected (D2)."""
 
 
 class FactList(Model):
