@@ -25,6 +25,8 @@ class Sweep:
         """By folder, the stamp of each file."""
         self._times: dict[str, tuple[int, bool]] = {}
         """By folder, its time when it was listed, and whether that was too young to be trusted."""
+        self._inside: dict[str, list[str]] = {}
+        """By folder, the folders in it, where there are any."""
         self._passes = 0
 
     def begin(self, since_ns: int) -> list[str]:
@@ -91,17 +93,23 @@ class Sweep:
                         now[entry.name] = _stamp(entry)
         except OSError:
             return list(self._gone(folder)), []
+        inside.sort()
         self._files[folder] = now
         changed = [f"{folder}/{name}" for name in before.keys() | now.keys() if before.get(name) != now.get(name)]
         before_ns, _ = self._times.get(folder, (0, False))
-        if own.st_mtime_ns != before_ns and not changed and all(each in self._files for each in inside):
+        if own.st_mtime_ns != before_ns and not changed and inside == self._inside.get(folder, []):
             changed.append(folder)
+        if inside:
+            self._inside[folder] = inside
+        else:
+            self._inside.pop(folder, None)
         self._times[folder] = own.st_mtime_ns, time.time_ns() - own.st_mtime_ns < _YOUNG_NS
         return changed, inside
 
     def _gone(self, folder: str) -> Iterator[str]:
         for each in [name for name in self._files if name == folder or name.startswith(f"{folder}/")]:
             self._times.pop(each, None)
+            self._inside.pop(each, None)
             for name in self._files.pop(each):
                 yield f"{each}/{name}"
 
