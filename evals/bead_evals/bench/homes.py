@@ -19,7 +19,7 @@ from bead_store.home import prepare
 _START = datetime(2026, 1, 1, 9, 0, tzinfo=UTC)
 _WORDS = (
     "deploy staging review branch token cache header schema worker queue retry limit budget index proxy release patch"
-    " docker socket thread sqlite vector filter export import backup editor keyboard Tuesday Friday morning never always"
+    " docker socket thread sqlite vector filter export import backup editor keyboard Tuesday Friday never always"
 ).split()
 _FACT_WORDS = 24
 _PROJECTS = 20
@@ -27,6 +27,7 @@ _SECOND_VERSION_EVERY = 20
 _CARD_EVERY = 10
 _SESSION_BYTES = 1 << 20
 _TURN_WORDS = 300
+_TEXTS = 64
 
 
 def build_home(path: Path, facts: int, raw_bytes: int = 0) -> Home:
@@ -39,11 +40,12 @@ def build_home(path: Path, facts: int, raw_bytes: int = 0) -> Home:
             folder = home.facts / fact.key
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             _write(folder / f"v{fact.version}.md", render_fact(fact, fact.version - 1 or None))
+    texts = [" ".join(dice.choices(_WORDS, k=_TURN_WORDS)) for _ in range(_TEXTS)]
     for number in range(-(-raw_bytes // _SESSION_BYTES)):
         day = _START + timedelta(days=number % 300)
         folder = home.raw / f"{day:%Y/%m/%d}"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _write(folder / f"session-{number:06}.md", _session(number, day, min(raw_bytes, _SESSION_BYTES), dice))
+        _write(folder / f"session-{number:06}.md", _session(number, day, min(raw_bytes, _SESSION_BYTES), texts))
     return home
 
 
@@ -70,7 +72,7 @@ def _versions(number: int, dice: random.Random) -> Iterator[FactVersion]:
         )
 
 
-def _session(number: int, day: datetime, size: int, dice: random.Random) -> bytes:
+def _session(number: int, day: datetime, size: int, texts: list[str]) -> bytes:
     pieces = [f"---\nsession: session-{number:06}\nowner: me\nstarted: {day.isoformat()}\n---\n"]
     length = ordinal = 0
     while length < size:
@@ -82,7 +84,7 @@ def _session(number: int, day: datetime, size: int, dice: random.Random) -> byte
             turn_id=f"t-{ordinal}",
             project="shop-1",
             is_complete=True,
-            text=" ".join(dice.choices(_WORDS, k=_TURN_WORDS)),
+            text=texts[(number + ordinal) % len(texts)],
         )
         pieces.append(turnfile.render(record))
         length += len(pieces[-1])

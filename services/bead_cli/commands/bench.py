@@ -5,11 +5,12 @@ from importlib import import_module
 
 from bead_cli.context import Context
 
-_BENCHES = ("proxy", "recall")
+_BENCHES = ("proxy", "recall", "store")
 _EPILOG = """\
 examples:
   bead bench proxy --quick
   bead bench recall --facts 1000
+  bead bench store --big
   bead bench proxy -h
 """
 
