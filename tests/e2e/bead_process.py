@@ -58,10 +58,14 @@ class Machine:
 
     def run(self, *argv: str, **environ: str) -> subprocess.CompletedProcess[str]:
         """Any `bead` command, to its end."""
+        return self.run_in(self.root, *argv, **environ)
+
+    def run_in(self, folder: Path, *argv: str, **environ: str) -> subprocess.CompletedProcess[str]:
+        """The same, typed in another folder than the person's home."""
         return subprocess.run(
             [sys.executable, "-m", "bead_cli", *argv],
             env=self.environ | environ,
-            cwd=self.root,
+            cwd=folder,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

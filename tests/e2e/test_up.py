@@ -146,6 +146,24 @@ def test_a_fact_lives_through_the_cli_when_nothing_runs(machine: Machine) -> Non
     assert machine.json("show", "project/shop/deploy-day")["version"] == 2
 
 
+def test_a_repository_keeps_its_memory_when_it_gets_a_remote_and_when_that_moves(machine: Machine) -> None:
+    work = machine.root / "shop"
+    work.mkdir()
+
+    def git(*argv: str) -> None:
+        who = ["-c", "user.name=t", "-c", "user.email=t@t"]
+        subprocess.run(["git", *who, *argv], cwd=work, check=True, capture_output=True)
+
+    machine.up()
+    git("init", "-q")
+    git("commit", "--allow-empty", "-m", "first")
+    machine.run_in(work, "remember", "we ship on Tuesdays")
+    for change in (["add", "origin", "git@host.example:acme/web.git"], ["set-url", "origin", "https://b.example/x/y"]):
+        git("remote", *change)
+        listed = machine.run_in(work, "memories", "--json")
+        assert [fact["key"] for fact in json.loads(listed.stdout)["facts"]] == ["project/shop/we-ship-on-tuesdays"]
+
+
 def test_a_secret_in_a_text_never_reaches_the_disk(machine: Machine) -> None:
     secret = "ghp_" + "Ab3dE5gH" * 4 + "Xy12"
     done = machine.run("remember", f"the token is {secret}")

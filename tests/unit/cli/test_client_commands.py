@@ -218,6 +218,14 @@ def test_pin_says_what_it_did(desk: Desk) -> None:
     ]
 
 
+def test_a_statement_that_may_replace_another_is_said_with_the_way_to_decide() -> None:
+    terminal = Terminal()
+    answer = {"verb": "created", "key": "user/b", "version": 1, "conflicts_with": "user/a", "review_id": "0f"}
+    say_verb(Output(terminal, terminal, as_json=False, environ={}), answer)  # type: ignore[arg-type]
+    assert "user/a says something else" in terminal.text
+    assert "bead queue accept 0f" in terminal.text
+
+
 def test_the_queue_shows_what_waits(desk: Desk) -> None:
     assert desk.bead("queue", "list").out == "nothing waits for you\n"
     desk.bead("write", "user/editor", "helix")
