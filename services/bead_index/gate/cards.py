@@ -63,6 +63,8 @@ _NOT = re.compile(
     r"(?:with |by |the |a |an |bare |plain |raw )*"
     rf"(?P<bad>[^,;]{{2,50}}?){_CLAUSE_END}"
 )
+_CONTRASTS = ("not ", "instead of ", "rather than ", "in place of ")
+"""What every match of `_NOT` holds; most sentences have none, and the expression is slow to say so."""
 _NEVER = re.compile(
     r"\b(?P<denial>never|do not|don't|must not|avoid|no longer|without|bans?|forbids?|no)\s+"
     r"(?:use |using |run |running |call |calling |add |write |import |put |suggest |the |a |an |bare |plain |raw )*"
@@ -118,14 +120,14 @@ def with_rules(card: TriggerCard, body: str) -> TriggerCard:
 def _forbidden(sentence: str) -> Iterator[str]:
     for match in _PLAIN_COMMAND.finditer(sentence):
         yield match["ticks"] or match["tool"]
-    for match in _NOT.finditer(sentence):
+    for match in _contrasts(sentence):
         yield from _first_piece(match["bad"], is_lone_allowed=True)
     for match in _NEVER.finditer(sentence):
         yield from _first_piece(match["bad"], is_lone_allowed=not _LOOSE.match(match[0]))
 
 
 def _prescribed(sentence: str) -> Iterator[str]:
-    for match in _NOT.finditer(sentence):
+    for match in _contrasts(sentence):
         yield from list(_named(match["good"]))[-1:]
     for match in _USE.finditer(sentence):
         reach = sentence[match.end() : match.end() + _USE_REACH]
@@ -133,6 +135,10 @@ def _prescribed(sentence: str) -> Iterator[str]:
             reach = sentence[match.end() :][: sentence.find("`", match.end() + len(reach)) - match.end() + 1]
         reach = re.split(r"[,;:](?= )|\.(?:\s|\Z)| (?:not|instead|rather|before|after|or|because)\b", reach)[0]
         yield from _named(reach)
+
+
+def _contrasts(sentence: str) -> Iterable[re.Match[str]]:
+    return _NOT.finditer(sentence) if any(words in sentence for words in _CONTRASTS) else ()
 
 
 def _first_piece(text: str, is_lone_allowed: bool) -> list[str]:

@@ -5,7 +5,6 @@ Pure. Splitting into words and English stems is `bead.text.terms`; the vocabular
 
 import re
 import unicodedata
-from collections.abc import Iterable
 from functools import lru_cache
 
 from bead.text.terms import STOP_WORDS, stem, terms
@@ -26,6 +25,7 @@ _WHOLE_NUMBER = re.compile(r"[\d.,:_-]+\Z")
 SYNONYMS = lexicon.synonyms()
 _FOREIGN = lexicon.foreign()
 _FOREIGN_STOP = lexicon.foreign_stop_words()
+_FOREIGN_WORDS = _FOREIGN_STOP | _FOREIGN.keys()
 FILLER = lexicon.filler()
 """Stems that every request has."""
 EVERYDAY = lexicon.everyday()
@@ -43,14 +43,18 @@ def sentences(text: str) -> list[str]:
 
 def concepts(sentence: str) -> tuple[str, ...]:
     """What `sentence` is about, each concept once; empty when it has only words that every sentence has."""
-    return _content(term for piece in in_english(sentence).split() for term in _terms_of(piece))
+    found = dict.fromkeys(concept for piece in in_english(sentence).split() for concept in _concepts_of(piece))
+    return tuple(found)[:MAX_CONCEPTS]
 
 
 def in_english(sentence: str) -> str:
     """`sentence` with known words of another language replaced, when most of its function words are of one."""
     found = [plain_letters(word) for word in _WORD.findall(sentence.casefold())]
+    known = [word for word in found if word in _FOREIGN_WORDS]
+    if len(known) < _LEAST_FOREIGN:
+        return sentence
     # Words that are English as well, such as "on" or "do", speak for neither side.
-    foreign = sum((word in _FOREIGN_STOP or word in _FOREIGN) and not _is_english(word) for word in found)
+    foreign = sum(not _is_english(word) for word in known)
     english = sum(word in STOP_WORDS and word not in _FOREIGN_STOP for word in found)
     if foreign < _LEAST_FOREIGN or foreign <= english:
         return sentence
@@ -58,23 +62,18 @@ def in_english(sentence: str) -> str:
 
 
 @lru_cache(maxsize=32_768)
-def _terms_of(piece: str) -> tuple[str, ...]:
-    """The terms of a piece without blanks; no term crosses a blank."""
-    return tuple(terms(piece))
+def _concepts_of(piece: str) -> tuple[str, ...]:
+    """The concepts of a piece without blanks; no term crosses a blank."""
+    return tuple(
+        SYNONYMS.get(word, word)
+        for word in terms(piece)
+        if word not in STOP_WORDS and word not in FILLER and len(word) > 1 and not _WHOLE_NUMBER.match(word)
+    )
 
 
 @lru_cache(maxsize=8_192)
 def _is_english(word: str) -> bool:
     return word in STOP_WORDS or stem(word) in SYNONYMS or stem(word) in FILLER
-
-
-def _content(found: Iterable[str]) -> tuple[str, ...]:
-    kept = dict.fromkeys(
-        SYNONYMS.get(word, word)
-        for word in found
-        if word not in STOP_WORDS and word not in FILLER and len(word) > 1 and not _WHOLE_NUMBER.match(word)
-    )
-    return tuple(kept)[:MAX_CONCEPTS]
 
 
 def _translated(word: str) -> str:

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from bead.facts import FactType, FactVersion, Sensitivity, Status, Trust
+from bead.facts import FactType, FactVersion, Sensitivity, Status, TriggerCard, Trust
 from bead.recall import Cue, CueSource
 from bead.wire.index import RecallRequest
 from bead_index.facts import FactTable
@@ -22,10 +22,12 @@ def fact(
     sensitivity: Sensitivity = Sensitivity.PRIVATE,
     owner: str = "me",
     version: int = 1,
+    uid: str | None = None,
+    when: TriggerCard | None = None,
 ) -> FactVersion:
-    """A fact whose uid is its key, written on day `day` of November."""
+    """A fact whose uid is its key unless told, written on day `day` of November."""
     return FactVersion(
-        uid=key,
+        uid=uid or key,
         key=key,
         version=version,
         type=type or (FactType.PROJECT if key.startswith("project/") else FactType.USER),
@@ -36,6 +38,7 @@ def fact(
         valid_from=START + timedelta(days=day),
         body=body,
         pinned=pinned,
+        when=when or TriggerCard(),
     )
 
 
