@@ -138,9 +138,12 @@ class Catalogue:
         inside = self._keys[bisect_left(self._keys, f"{folder}/") : bisect_left(self._keys, f"{folder}0")]
         return [folder, *inside] if folder in self._entries else inside
 
-    def newest_below(self, folder: str) -> list[tuple[str, int]]:
-        """The keys in `folder` whose current version can be read, and its number."""
-        return [(key, self._entries[key].versions[-1]) for key in self.keys_below(folder) if key not in self._damaged]
+    def newest_below(self, folder: str) -> list[tuple[str, str]]:
+        """The keys in `folder` whose current version can be read, and what differs whenever it does.
+
+        A number would not do: a key that was forgotten and stated again, or edited, has the same one.
+        """
+        return [(key, self._entries[key].hash) for key in self.keys_below(folder) if key not in self._damaged]
 
     def damage(self) -> list[DamagedFile]:
         """What makes keys unavailable, one error each, by key."""

@@ -39,13 +39,13 @@ class _Scope:
     """Fingerprints of one scope, findable by what two near-duplicates must share."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[int, Fingerprint | None]] = {}
+        self._known: dict[str, tuple[str, Fingerprint | None]] = {}
         self._by_mark: defaultdict[str, set[str]] = defaultdict(set)
 
     def follow(self, catalogue: Catalogue, name: str) -> None:
         """Take up what was written, and drop what has gone, since the last time."""
         newest = dict(catalogue.newest_below(name)[:MAX_FACTS])
-        for key in [key for key, (version, _) in self._known.items() if newest.get(key) != version]:
+        for key in [key for key, (hash, _) in self._known.items() if newest.get(key) != hash]:
             _, old = self._known.pop(key)
             for mark in old.marks if old else ():
                 self._by_mark[mark].discard(key)

@@ -408,10 +408,12 @@ def _files_of(directory: Path) -> list[Path]:
 
 
 def _state(directory: Path) -> list[str]:
+    """What a person saw in the preview: the texts, whatever marks they get in between."""
     found: list[str] = []
     for path in _files_of(directory):
+        told = _told(path)
         state = path.lstat()
-        found.append(f"{path.name} {state.st_ino} {state.st_size} {state.st_mtime_ns}")
+        found.append(f"{path.name} {told.body if told.is_whole else (state.st_size, state.st_mtime_ns)}")
     return found
 
 

@@ -192,7 +192,7 @@ class Decisions:
         return dropped
 
     def _subject(self, asked: tuple[str, ...]) -> str:
-        return repr([(key, [version.model_dump_json() for version in self._store.facts.get(key, [])]) for key in asked])
+        return repr([(key, [version.body for version in self._store.facts.get(key, [])]) for key in asked])
 
 
 def _distinct(asked: Iterable[str]) -> tuple[str, ...]:

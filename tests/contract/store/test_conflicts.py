@@ -4,7 +4,7 @@ import pytest
 
 from bead.facts import Trust
 from bead.home import Home
-from bead.wire.store import ReviewItem, Verb
+from bead.wire.store import ConfirmForget, ForgetKeys, ReviewItem, Verb
 from tests.contract.store.opening import Open, opened
 
 FLY = "we deploy with fly"
@@ -72,3 +72,16 @@ async def test_what_was_there_before_a_restart_is_compared_and_what_has_changed_
         assert new.conflicts_with == old.key
         await store.write("lunch is at noon", old.key)
         assert (await store.write("we deploy with helm now", "user/third")).conflicts_with == "user/tool"
+
+
+async def test_forgotten_statement_conflicts_with_nothing_when_its_key_is_used_again(store: Open) -> None:
+    """The new fact is version 1 of the same key, as the forgotten one was."""
+    await store.write(FLY, "user/a")
+    await store.write("I read the news at noon", "user/b")
+    preview = await store.client.preview_forget(ForgetKeys(keys=("user/a",)))
+    await store.client.forget(ConfirmForget(keys=("user/a",), confirm=preview.confirm or ""))
+    await store.write("tea is served cold", "user/a")
+
+    new = await store.write(KAMAL, "user/c")
+
+    assert new.conflicts_with is None

@@ -18,6 +18,7 @@ from bead.wire.store import (
     ForgetKeys,
     ForgetReceipt,
     IndexState,
+    Mark,
     Verb,
 )
 from bead_store.files import Disk
@@ -140,6 +141,17 @@ async def test_confirmation_is_void_when_the_fact_has_changed_since(store: Open)
         await store.client.forget(ConfirmForget(keys=("user/a",), confirm=preview.confirm or ""))
 
     assert (await store.client.current_fact("user/a")).body == "two"
+
+
+async def test_confirmation_outlives_a_mark_on_the_fact(store: Open) -> None:
+    """The nightly job marks facts, and old versions are marked after a write was answered."""
+    await store.write("one", "user/a")
+    preview = await store.client.preview_forget(ForgetKeys(keys=("user/a",)))
+    await store.client.mark(Mark(key="user/a", pinned=True))
+
+    receipt = await store.client.forget(ConfirmForget(keys=("user/a",), confirm=preview.confirm or ""))
+
+    assert receipt.forgot == ("user/a",)
 
 
 async def test_turns_that_hold_the_value_or_are_cited_say_forgotten_and_nothing_else(store: Open) -> None:
