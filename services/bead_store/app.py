@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -150,6 +150,8 @@ class Store:
         )
         self.watch = Watch(settings, (home.facts, home.raw), self.edits.noticed)
         self.tasks = tasks
+        self._loop = asyncio.get_running_loop()
+        self.facts.on_unmarked = self._mark_soon
         self._watches = settings.watch != "off"
         self._home = home
 
@@ -182,11 +184,17 @@ class Store:
     async def close(self) -> None:
         """Let running work end and make the last appends durable."""
         self.changes.close()
+        with suppress(BeadError):  # the next start marks what is left
+            await self.fact_lane.run(self.facts.mark_behind)
         for lane in (self.slow_lane, self.fact_lane, self.turn_lane, self.read_lane):
             await asyncio.to_thread(lane.close)
         if not self.disk.stopped:
             await self._sync_lane.run(self.disk.sync_appended)
         await asyncio.to_thread(self._sync_lane.close)
+
+    def _mark_soon(self) -> None:
+        mark = self.fact_lane.run
+        self._loop.call_soon_threadsafe(lambda: self.tasks.start(mark(self.facts.mark_behind), name="mark versions"))
 
     def trouble(self) -> tuple[str, ...]:
         """What does not work, in plain words for a health answer."""

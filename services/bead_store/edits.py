@@ -34,6 +34,7 @@ LONGEST_S = 1.0
 """And at the latest so long after the first word about it, while a program keeps writing."""
 PATIENCE_S = 1.5
 """How long after the first word a file that cannot be read may still be one that is half saved."""
+_GIVE_UP_S = 30.0
 _BATCH = 100
 
 log = structlog.get_logger()
@@ -81,7 +82,8 @@ class FactEdits:
         if trust is None or fact is None or fact.trust is trust:
             return False
         data, _, place = self._catalogue.read_version(entry.key, fact.version)
-        self._disk.replace(place.path, rewrite_fact(data, Rewrite(trust=trust), place))
+        # The stamp of the look that found the edit: what is saved meanwhile is found by the next one.
+        self._disk.replace(place.path, rewrite_fact(data, Rewrite(trust=trust), place), entry.stamps[-1])
         return True
 
     def _redact(self, key: str, uid: str, version: int) -> bool:
@@ -194,15 +196,27 @@ class HandEdits:
             await self._look_at_folders([item.name for item in due if item.kind == "folder"], now)
             await self._look_at_sessions([item.name for item in due if item.kind == "session"])
             patience = {item.name: now < words[item].first + PATIENCE_S for item in due if item.kind == "key"}
-            for key in await self._fact_lane.run(self._unsettled, patience):
-                item = _Item("key", key)
-                first = words[item].first
-                self._words[item] = _Word(first, first + PATIENCE_S)
+            unsettled = await self._fact_lane.run(self._unsettled, patience)
         except BeadError as error:
-            log.error("an edited file could not be looked at", error=error.code)
+            log.error("edited files could not be looked at", error=error.code)
+            return
+        for key in unsettled:
+            item = _Item("key", key)
+            first = words[item].first
+            if now < first + _GIVE_UP_S:
+                self._words[item] = _Word(first, max(first + PATIENCE_S, now + QUIET_S))
 
     def _unsettled(self, patience: dict[str, bool]) -> list[str]:
-        return [key for key, patient in patience.items() if not self._catalogue.notice(key, patient=patient)]
+        """The keys that have to be looked at again."""
+        return [key for key, patient in patience.items() if not self._is_settled(key, patient)]
+
+    def _is_settled(self, key: str, patient: bool) -> bool:
+        try:
+            return self._catalogue.notice(key, patient=patient)
+        except BeadError as error:
+            # The disk refused an audit line, or the file was saved once more: the key is looked at again.
+            log.warning("an edited file could not be looked at", error=error.code)
+            return False
 
     async def _look_at_folders(self, folders: list[str], now: float) -> None:
         """A folder came or went, or the path was an editor's own file: what it concerns is looked at."""

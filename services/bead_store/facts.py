@@ -4,6 +4,7 @@ The rule itself is `supersession`, files are `files` and `frontmatter`, what is 
 """
 
 import secrets
+from collections import deque
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -19,7 +20,7 @@ from bead_store.audit import Audit
 from bead_store.catalogue import Catalogue
 from bead_store.changes import Changes
 from bead_store.conflicts import Conflicts
-from bead_store.files import Disk
+from bead_store.files import Disk, stamp_of
 from bead_store.frontmatter import Rewrite, normal_body, render_fact, rewrite_fact
 from bead_store.privacy import remove_private
 from bead_store.projects import Projects
@@ -69,6 +70,9 @@ class Facts:
         self._scan = scan
         self._tombstones = tombstones
         self._now = now
+        self._unmarked: deque[tuple[str, int]] = deque()
+        self.on_unmarked: Callable[[], None] | None = None
+        """Called in the facts' lane when there is something for `mark_behind`; without it a write does it itself."""
         self._conflicts = Conflicts(catalogue)
 
     def write(self, request: WriteFact) -> WriteAnswer:
@@ -127,6 +131,21 @@ class Facts:
             if len(entry.versions) > 1:
                 self._mark_superseded(entry.key, entry.versions[-2])
 
+    def mark_behind(self) -> None:
+        """Let old versions say what they are. For readers only (I1), so nobody has waited for it; a crash before this
+        is made good by the next start."""
+        while self._unmarked:
+            key, version = self._unmarked.popleft()
+            self._mark_superseded(key, version)
+            self._catalogue.refresh(key)
+
+    def _mark_soon(self, key: str, version: int) -> None:
+        self._unmarked.append((key, version))
+        if self.on_unmarked:
+            self.on_unmarked()
+        else:
+            self.mark_behind()
+
     def _check_tombstones(self, key: str, body: str, card: TriggerCard, trust: Trust) -> None:
         said = (body, *card.say, *card.do, *card.see, *card.unless)
         if trust is not Trust.USER_STATED and any(self._tombstones.refuses(key, text) for text in said):
@@ -173,7 +192,7 @@ class Facts:
         before = supersedes.version if supersedes else None
         self._disk.create(layout.version_path(self._folder, key, version), render_fact(fact, before))
         if supersedes:
-            self._mark_superseded(key, supersedes.version)
+            self._mark_soon(key, supersedes.version)
         verb = Verb.SUPERSEDED if supersedes else Verb.CREATED
         written = self._published(key)
         self._audit.record(verb, fact.uid, version=version)
@@ -221,15 +240,17 @@ class Facts:
     def _mark_superseded(self, key: str, version: int) -> None:
         """The old version says what it is. It is for readers only, so trouble here never undoes a write (I1)."""
         try:
+            seen = stamp_of(str(layout.version_path(self._folder, key, version)))
             data, fact, place = self._catalogue.read_version(key, version)
             if fact.status in (Status.CURRENT, Status.DORMANT):
-                self._disk.replace(place.path, rewrite_fact(data, Rewrite(status=Status.SUPERSEDED), place))
+                self._disk.replace(place.path, rewrite_fact(data, Rewrite(status=Status.SUPERSEDED), place), seen)
         except BeadError as error:
             log.warning("an old version keeps its old status", uid=self._catalogue.uid(key), error=error.code)
 
     def _rewrite(self, current: FactVersion, change: Rewrite) -> None:
+        seen = stamp_of(str(layout.version_path(self._folder, current.key, current.version)))
         data, _, place = self._catalogue.read_version(current.key, current.version)
-        self._disk.replace(place.path, rewrite_fact(data, change, place))
+        self._disk.replace(place.path, rewrite_fact(data, change, place), seen)
 
     def _published(self, key: str) -> FactVersion:
         self._catalogue.refresh(key)

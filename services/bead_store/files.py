@@ -112,18 +112,22 @@ class Disk:
                 os.unlink(temporary)
             self._sync_directory(path.parent)
 
-    def replace(self, path: Path, data: bytes) -> None:
+    def replace(self, path: Path, data: bytes, seen: int | None = None) -> None:
         """Put `data` in the place of what `path` holds; durable on return, and never half done.
 
+        `seen` is the stamp of the file that `data` was made from: what a person has saved since is not written over.
+
         Raises:
-            Unavailable: the disk refused; the old file is whole.
+            Unavailable: the disk refused, or the file is another one by now; it is whole.
         """
         with self._writing(path):
             self.make_directory(path.parent)
             temporary = self._temporary(path.parent, data)
             try:
+                if seen is not None and stamp_of(str(path)) != seen:
+                    raise Unavailable(f"{path} is being edited by another program; try again in a moment")
                 os.rename(temporary, path)
-            except OSError:
+            except (OSError, Unavailable):
                 os.unlink(temporary)
                 raise
             self._sync_directory(path.parent)
