@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import random
 import resource
 import statistics
 import time
@@ -94,17 +95,17 @@ async def write_pairs(work: Work, rounds: int, say: Say) -> list[Pair]:
         say("writing facts")
         new = await _in_turns(
             rounds,
-            lambda number: _write(client, f"user/new-{number}", _BODY.format(number)),
+            lambda number: _write(client, f"user/new-{number}", _statement(number)),
             lambda number: bare.new_file_in_new_folder(folder / f"new-{number}", "v1.md", data),
         )
         versions = await _in_turns(
             rounds,
-            lambda number: _write(client, "user/warm-up", _BODY.format(number)),
+            lambda number: _write(client, "user/warm-up", _statement(rounds + number)),
             lambda number: bare.new_file(folder, f"v{number}.md", data),
         )
         again = await _in_turns(
             rounds,
-            lambda number: _write(client, "user/warm-up", _BODY.format(rounds - 1)),
+            lambda number: _write(client, "user/warm-up", _statement(2 * rounds - 1)),
             lambda number: bare.new_file(folder, f"again-{number}.md", data),
         )
         say("appending turns")
@@ -165,6 +166,12 @@ async def start(home: Home, facts: int, raw_bytes: int) -> Start:
         own, below = time.process_time() - cpu, _children_cpu() - children
         done.set()
     return Start(facts, raw_bytes, living.result(), own, below, stall_ms, idle_ms, grown / facts)
+
+
+def _statement(number: int) -> str:
+    """A sentence's length of words that no other statement shares: near-duplicates would be queued for review."""
+    dice = random.Random(number)
+    return " ".join("".join(dice.choices("abcdefghijklmnop", k=7)) for _ in range(16))
 
 
 async def _write(client: StoreClient, key: str, body: str) -> None:
