@@ -65,8 +65,12 @@ class _Work:
     names: tuple[str, ...]
     places: list[ForgetPlace] = field(default_factory=list)
 
-    def saw(self, place: str, looked_at: int, removed: int, how: str, left: Iterable[str] = ()) -> None:
-        self.places.append(ForgetPlace(place=place, looked_at=looked_at, removed=removed, how=how, left=tuple(left)))
+    def saw(self, place: str, looked_at: tuple[int, str], removed: int, how: str, left: Iterable[str] = ()) -> None:
+        """Note what was done in one place, for the receipt."""
+        count, unit = looked_at
+        self.places.append(
+            ForgetPlace(place=place, looked_at=count, unit=unit, removed=removed, how=how, left=tuple(left))
+        )
 
 
 @dataclass(frozen=True)
@@ -189,19 +193,20 @@ class Forgetting:
     def _take_files(self, work: _Work) -> None:
         """Bury the values, then take the files away; the fact is gone for everybody from here on."""
         found = [entry.key for entry in self._catalogue.entries() if self._tombstones.name(entry.key) in work.names]
-        buried = taken = unread = 0
+        bodies = buried = taken = unread = 0
         for key in found:
             uid = self._catalogue.uid(key)
             if uid in work.uids:
                 paths = self._files(key)
                 told = [_told(path) for path in paths]
+                bodies += sum(bool(version.body) for version in told)
                 buried += self._tombstones.bury((version.body for version in told if version.body), uid)
                 unread += sum(not version.is_whole for version in told)
                 taken += self._take(key, paths, work)
-        work.saw("tombstones", len(found), buried, "keyed hashes added: the values are refused from now on")
+        work.saw("tombstones", (bodies, "texts"), buried, "keyed hashes added: the values are refused from now on")
         left = [f"{unread} of these could not be read; what they said was not looked for elsewhere"] if unread else []
         how = "files overwritten with zeros and removed, with the folders that named the key"
-        work.saw("facts", taken, taken, how, left)
+        work.saw("facts", (taken, "files"), taken, how, left)
 
     def _take(self, key: str, paths: list[Path], work: _Work) -> int:
         folder = self._intents.folder(work.intent)
@@ -230,7 +235,7 @@ class Forgetting:
         strays = await self._lanes.slow.run(lambda: list(self._raw.strays(wanted)))
         left += [_LEFT.format(path=path) for path in strays]
         how = f"text overwritten where it lay, marker lines kept; under {MIN_SEARCHED_CHARS} characters only by source"
-        work.saw("raw turns", len(before), redacted, how, left)
+        work.saw("raw turns", (len(before), "sessions"), redacted, how, left)
 
     def _redact(self, session: str, wanted: Wanted, left: list[str]) -> int:
         try:
@@ -254,7 +259,7 @@ class Forgetting:
             if count:
                 self._changes.publish(ChangeKind.CONVERSATION, name)
         how = "taken out of files that were overwritten and replaced"
-        work.saw("conversation blocks", len(names), dropped, how, left)
+        work.saw("conversation blocks", (len(names), "conversations"), dropped, how, left)
 
     def _drop_documents(self, work: _Work, wanted: Wanted) -> None:
         for name, folder in _documents(self._home):
@@ -263,7 +268,7 @@ class Forgetting:
             gone = [path for path in paths if self._is_about(path, work.names, wanted, left)]
             for path in gone:
                 self._disk.erase(path)
-            work.saw(name, len(paths), len(gone), "overwritten with zeros and removed", left)
+            work.saw(name, (len(paths), "files"), len(gone), "overwritten with zeros and removed", left)
 
     def _destroy(self, work: _Work) -> None:
         """The last of the text goes; from here on only the index may still have it."""
@@ -273,7 +278,7 @@ class Forgetting:
         for path in self._intents.taken(work.intent):
             self._disk.erase(path)
         self._disk.remove_empty(self._intents.folder(work.intent), self._home.intents)
-        work.saw("audit log", len(work.uids), 0, "a line for each fact, with its uid only")
+        work.saw("audit log", (len(work.uids), "facts"), len(work.uids), "a line added for each, with its uid only")
         if self._has_index():
             waiting = Intent(
                 Operation.FORGET,

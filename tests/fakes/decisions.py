@@ -142,7 +142,7 @@ class Decisions:
         counts["review queue"] = len(about)
         self.refused_uids |= {version.uid for version in every}
         places = tuple(
-            ForgetPlace(place=name, looked_at=count, removed=count, how="taken out of memory")
+            ForgetPlace(place=name, looked_at=count, unit=name, removed=count, how="taken out of memory")
             for name, count in counts.items()
         )
         missing = tuple(key for key in asked if key not in there)

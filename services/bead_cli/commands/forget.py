@@ -92,7 +92,8 @@ def _show_receipt(output: Output, receipt: dict[str, Any]) -> None:
     for key in receipt["forgot"]:
         output.text(f"{output.style('green', 'forgot')} {key}")
     for place in receipt["places"]:
-        output.text(f"  {place['place']}: {place['removed']} of {place['looked_at']}, {place['how']}")
+        done = f"{place['removed']}, {place['how']}" if place["removed"] else "nothing to do"
+        output.text(f"  {place['place']}: {done} (looked at {place['looked_at']} {place['unit']})")
         for left in place["left"]:
             output.text(output.style("yellow", f"    left: {output.stored(left)}"))
     output.text(f"  search index: {_INDEX[receipt['index']]}")

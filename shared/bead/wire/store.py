@@ -204,7 +204,10 @@ class ForgetPlace(Model):
 
     place: str
     looked_at: int
+    unit: str
+    """What `looked_at` counts: sessions, files."""
     removed: int
+    """Turns, blocks, files; for tombstones and the audit log the lines that were added."""
     how: str
     """What was done there."""
     left: tuple[str, ...] = ()

@@ -11,7 +11,13 @@ from bead.facts import Trust
 from bead.home import Home
 from bead.turns import Role
 from bead.wire.store import (
-    AppendTurn, CommitBlocks, ConfirmForget, FindConversation, ForgetKeys, Rekey, WriteFact
+    AppendTurn,
+    CommitBlocks,
+    ConfirmForget,
+    FindConversation,
+    ForgetKeys,
+    Rekey,
+    WriteFact,
 )  # fmt: skip
 from bead_store.app import Store
 from bead_store.intents import Operation

@@ -38,7 +38,7 @@ def test_forget_takes_exactly_the_named_keys_and_says_what_was_done(desk: Desk) 
     assert done.code == 0
     assert f"{KEY}  1 version\n" in done.out
     assert f"forgot {KEY}\n" in done.out
-    assert "facts: 1 of 1" in done.out
+    assert "facts: 1, " in done.out
     assert keys(desk) == [f"{KEY}/evening", f"{KEY}s"]
 
 
