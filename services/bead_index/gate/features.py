@@ -190,12 +190,12 @@ def _heard(step: Step, weights: Weights) -> _Heard:
         return [weigh(sentence.concepts, weights) for sentence in said]
 
     announced = _announced(step)
+    person, agent = each(step.person), each(step.agent)
+    announcements = agent if announced is step.agent else each(announced)
+    said = (("person", person, step.person), ("agent", announcements, announced))
     return _Heard(
-        said=(
-            ("person", each(step.person), weigh(_together(step.person), weights)),
-            ("agent", each(announced), weigh(_together(announced), weights)),
-        ),
-        mentioned=(("person", each(step.person)), ("agent", each(step.agent))),
+        said=tuple((who, found, weigh(_together(told), weights)) for who, found, told in said if found),
+        mentioned=tuple((who, found) for who, found in (("person", person), ("agent", agent)) if found),
         joint=weigh(_together((*step.person, *step.agent)), weights) if step.person else None,
     )
 
@@ -203,6 +203,8 @@ def _heard(step: Step, weights: Weights) -> _Heard:
 def _sentences(heard: _Heard, weights: Weights, candidate: Candidate) -> None:
     entry = candidate.entry
     for who, sentences, whole in heard.said:
+        if entry.vocabulary.isdisjoint(whole.concepts):
+            continue
         met = max((meet(entry.says, sentence, weights) for sentence in sentences), default=NO_MEETING)
         candidate.note(f"say_{who}", met.score, met.phrase)
         candidate.note(f"mass_{who}", met.mass / (met.mass + 1))

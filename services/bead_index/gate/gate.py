@@ -106,12 +106,13 @@ class TriggerGate:
         pulls = self._model.pulls(candidate)
         logit = self._model.bias + fsum(pulls.values()) + offset
         surplus = logit - self._model.bar(candidate)
+        signs = reasons.strongest(pulls)
         return Decision(
             subject=candidate.subject,
             chance=chance(logit),
             surplus=surplus,
-            reason=reasons.reason(candidate, pulls, surplus >= 0),
-            terms=reasons.terms(candidate, pulls),
+            reason=reasons.reason(candidate, signs, surplus >= 0),
+            terms=reasons.terms(candidate, signs),
         )
 
     def _session(self, owner: str, name: str) -> Session:

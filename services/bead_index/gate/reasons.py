@@ -3,7 +3,7 @@
 Pure. Reasons quote cards and the conversation: they are content and never go to a log.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from bead_index.gate.features import Candidate
 
@@ -37,12 +37,14 @@ _MOST = 2
 """Signs that a reason names."""
 
 
-def reason(candidate: Candidate, pulls: Mapping[str, float], passes: bool) -> str:
-    """One sentence: the strongest signs, and what speaks against the fact or that nothing does.
+def strongest(pulls: Mapping[str, float]) -> list[str]:
+    """Signs that speak for a fact, the strongest first; `pulls` as `Model.pulls` has them."""
+    return sorted((name for name in pulls if pulls[name] > 0 and name in _FOR), key=lambda name: (-pulls[name], name))
 
-    `pulls` are `Model.pulls` of the candidate.
-    """
-    found = "; ".join(_strongest(candidate, pulls)) or "hardly a sign of it"
+
+def reason(candidate: Candidate, signs: Sequence[str], passes: bool) -> str:
+    """One sentence: the strongest of `signs`, and what speaks against the fact or that nothing does."""
+    found = "; ".join(_told(candidate, signs)) or "hardly a sign of it"
     if candidate.follows:
         found += f"; but the step already follows it: `{candidate.follows}`"
     elif passes and candidate.subject.card.unless:
@@ -53,19 +55,17 @@ def reason(candidate: Candidate, pulls: Mapping[str, float], passes: bool) -> st
     return f"not sure enough: {found}" + (f"; {'; '.join(against)}" if against else "")
 
 
-def terms(candidate: Candidate, pulls: Mapping[str, float]) -> tuple[str, ...]:
-    """Words of the card or fact that made the signs, strongest first."""
-    named = (candidate.signs[name].what for name in _by_pull(pulls) if name in _FOR)
-    return tuple(dict.fromkeys(what for what in named if what))
+def terms(candidate: Candidate, signs: Iterable[str]) -> tuple[str, ...]:
+    """Words of the card or fact that made `signs`."""
+    named = [candidate.signs[name].what for name in signs]
+    return tuple(dict.fromkeys(filter(None, named)))
 
 
-def _strongest(candidate: Candidate, pulls: Mapping[str, float]) -> list[str]:
+def _told(candidate: Candidate, signs: Sequence[str]) -> list[str]:
     told: dict[str, None] = {}
-    for name in sorted(_by_pull(pulls), key=_VAGUE.__contains__):
-        if name in _FOR and name != "lead":
+    for name in sorted(signs, key=_VAGUE.__contains__):
+        if name != "lead":
             told[_FOR[name].format(what=candidate.signs[name].what)] = None
-    return list(told)[:_MOST]
-
-
-def _by_pull(pulls: Mapping[str, float]) -> list[str]:
-    return sorted((name for name, pull in pulls.items() if pull > 0), key=lambda name: (-pulls[name], name))
+            if len(told) == _MOST:
+                break
+    return list(told)
