@@ -1,6 +1,7 @@
 """What hosting one service and hosting all have in common: names, the end by a signal, how long a listener stays."""
 
 import asyncio
+import gc
 import signal
 import socket
 from collections.abc import Iterable, Iterator
@@ -40,6 +41,16 @@ async def until(stop: asyncio.Event, serves: AbstractAsyncContextManager[None]) 
 def now() -> str:
     """The time, RFC 3339 in UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def settle_collector() -> None:
+    """Take what a start has made out of the garbage collector's sight, and have it look less often.
+
+    A pass over a loaded home holds the event loop, and so every model request, for up to 160 ms; this way it is 20 ms.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
 
 
 @contextmanager
