@@ -25,7 +25,7 @@ from bead.git import identify
 from bead.home import Home
 from bead.settings import Settings
 from bead_cli import runtime
-from bead_cli.hosting import NAMES, now, settle_collector, stop_on_signals, until
+from bead_cli.hosting import hosts_of, now, settle_collector, stop_on_signals, until
 from bead_cli.probe import proxy_health
 from bead_curate.app import create_service as create_curate
 from bead_dream.app import create_service as create_dream
