@@ -6,7 +6,7 @@ from urllib.parse import unquote
 
 import msgspec
 from fastapi import FastAPI, Query, Request, Response
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from bead import keys
 from bead.bus.service import HotRoute
@@ -39,7 +39,6 @@ from bead.wire.store import (
     ResolveProject,
     ReviewQueue,
     SessionList,
-    WriteAnswer,
     WriteFact,
 )
 from bead_store.intents import Operation
@@ -56,12 +55,6 @@ StructT = TypeVar("StructT")
 
 def add_routes(api: FastAPI, store: Callable[[], "Store"]) -> None:
     """Everything but the hot routes."""
-
-    @api.post("/v1/facts")
-    async def write_fact(request: WriteFact) -> WriteAnswer:
-        answer = await store().fact_lane.run(store().facts.write, request)
-        store().writes.labels(answer.verb.value).inc()
-        return answer
 
     @api.get("/v1/facts", response_model=None)
     async def list_facts(
@@ -162,10 +155,15 @@ def add_routes(api: FastAPI, store: Callable[[], "Store"]) -> None:
 
 
 def hot_routes(store: Callable[[], "Store"]) -> Mapping[str, HotRoute]:
-    """What stands in the way of a model request: plain functions over bytes."""
+    """What stands in the way of a model request, and the write: plain functions over bytes."""
     turn = msgspec.json.Decoder(AppendTurn)
     find = msgspec.json.Decoder(FindConversation)
     commit = msgspec.json.Decoder(CommitBlocks)
+
+    async def write_fact(body: bytes) -> bytes:
+        answer = await store().fact_lane.run(store().facts.write, _write_request(body))
+        store().writes.labels(answer.verb.value).inc()
+        return answer.model_dump_json().encode()
 
     async def append_turn(body: bytes) -> bytes:
         return _encode(await store().turn_lane.run(store().raw.append, _decoded(turn, body)))
@@ -177,6 +175,7 @@ def hot_routes(store: Callable[[], "Store"]) -> Mapping[str, HotRoute]:
         return _encode(await store().turn_lane.run(store().conversations.commit, _decoded(commit, body)))
 
     return {
+        "/v1/facts": write_fact,
         "/v1/turns": append_turn,
         "/v1/conversations/find": find_conversation,
         "/v1/conversations/commit": commit_blocks,
@@ -194,6 +193,15 @@ def _asked(request: Request) -> tuple[str, bool]:
     name, slash, last = tail.rpartition("/")
     wants_history = bool(slash) and last == "history"
     return str(keys.parse(unquote(name if wants_history else tail))), wants_history
+
+
+def _write_request(body: bytes) -> WriteFact:
+    try:
+        return WriteFact.model_validate_json(body)
+    except ValidationError as error:
+        # Places and rules only: a validation error's input is what somebody sent.
+        wrong = "; ".join(f"{'.'.join(str(part) for part in each['loc'])}: {each['msg']}" for each in error.errors())
+        raise BadRequest(f"the request is not well formed: {wrong}") from None
 
 
 def _decoded(decoder: msgspec.json.Decoder[StructT], body: bytes) -> StructT:

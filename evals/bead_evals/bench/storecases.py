@@ -18,7 +18,7 @@ from bead.facts import Trust
 from bead.home import Home
 from bead.settings import StoreSettings
 from bead.turns import Role
-from bead.wire.store import AppendTurn, WriteFact
+from bead.wire.store import AppendTurn, Mark, WriteFact
 from bead_evals.bench import bare
 from bead_store import loading
 from bead_store.app import create_service
@@ -91,28 +91,37 @@ async def write_pairs(work: Work, rounds: int, say: Say) -> list[Pair]:
     async with service.running():
         client = StoreClient(InProcessTransport("store", service.app))
         await _write(client, "user/warm-up", "warm up")
+
+        async def drained() -> None:
+            """A mark that changes nothing stands in line behind the mark on an old version."""
+            await client.mark(Mark(key="user/warm-up", pinned=False))
+
         data = (home.facts / "user/warm-up/v1.md").read_bytes()
         say("writing facts")
         new = await _in_turns(
             rounds,
             lambda number: _write(client, f"user/new-{number}", _statement(number)),
             lambda number: bare.new_file_in_new_folder(folder / f"new-{number}", "v1.md", data),
+            drained,
         )
         versions = await _in_turns(
             rounds,
             lambda number: _write(client, "user/warm-up", _statement(rounds + number)),
             lambda number: bare.new_file(folder, f"v{number}.md", data),
+            drained,
         )
         again = await _in_turns(
             rounds,
             lambda number: _write(client, "user/warm-up", _statement(2 * rounds - 1)),
             lambda number: bare.new_file(folder, f"again-{number}.md", data),
+            drained,
         )
         say("appending turns")
         answered = await _in_turns(
             rounds,
             lambda number: _append(client, "one", number),
             lambda number: bare.append(folder / "one.md", _TURN.encode()),
+            drained,
         )
         say("appending turns from many callers")
         durable: tuple[list[float], list[float]] = ([], [])
@@ -203,9 +212,15 @@ def _bare_load(folder: Path, load: int, turns: int) -> None:
 
 
 async def _in_turns(
-    rounds: int, ours: Callable[[int], Awaitable[None]], theirs: Callable[[int], None]
+    rounds: int,
+    ours: Callable[[int], Awaitable[None]],
+    theirs: Callable[[int], None],
+    drained: Callable[[], Awaitable[object]],
 ) -> tuple[list[float], list[float]]:
-    """Seconds of both sides, one after the other in each round, the first one alternating."""
+    """Seconds of both sides, one after the other in each round, the first one alternating.
+
+    `drained` waits until bead's own later work has ended, or it would hold up what comes next.
+    """
     mine: list[float] = []
     others: list[float] = []
     for number in range(rounds):
@@ -214,6 +229,7 @@ async def _in_turns(
         started = time.perf_counter()
         await ours(number)
         mine.append(time.perf_counter() - started)
+        await drained()
         if not number % 2:
             others.append(_timed(lambda number=number: theirs(number)))  # type: ignore[misc]
     return mine, others
