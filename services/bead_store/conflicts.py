@@ -30,7 +30,8 @@ class Conflicts:
         name = keys.parse(fact.key).scope
         scope = self._scopes[name]
         scope.follow(self._catalogue, name)
-        found = [self._catalogue.current(key) for key in scope.near(fingerprint(fact.body)) if key != fact.key]
+        own = scope.fingerprint_of(fact.key) or fingerprint(fact.body)
+        found = [self._catalogue.current(key) for key in scope.near(own) if key != fact.key]
         found = [other for other in found if other.status is Status.CURRENT and other.body != fact.body]
         return max(found, key=lambda other: other.valid_from, default=None)
 
@@ -55,6 +56,10 @@ class _Scope:
             self._known[key] = (newest[key], new)
             for mark in new.marks if new else ():
                 self._by_mark[mark].add(key)
+
+    def fingerprint_of(self, key: str) -> Fingerprint | None:
+        """What is known of a key; None when it is not among those that are followed."""
+        return self._known[key][1] if key in self._known else None
 
     def near(self, one: Fingerprint) -> list[str]:
         """Keys of the near-duplicates of a statement."""
