@@ -151,7 +151,10 @@ class Forgetting:
 
     async def resume(self, id: str, intent: Intent) -> None:
         """Finish what a crash or a full disk left open, as far as it is ours to do."""
-        if not intent.waits_for_index:
+        if intent.waits_for_index:
+            if not self._has_index():  # its file was deleted meanwhile, and what it held with it
+                await self._lanes.facts.run(self._intents.finish, id)
+        else:
             # The last file of a key may be taken already, and the folder that names it still be there.
             await self._lanes.facts.run(self._disk.remove_empty_below, self._home.facts)
             await self._finish(_Work(id, intent.uids, intent.names))
@@ -194,6 +197,7 @@ class Forgetting:
         """Bury the values, then take the files away; the fact is gone for everybody from here on."""
         found = [entry.key for entry in self._catalogue.entries() if self._tombstones.name(entry.key) in work.names]
         bodies = buried = taken = unread = 0
+        linked: list[str] = []
         for key in found:
             uid = self._catalogue.uid(key)
             if uid in work.uids:
@@ -202,9 +206,11 @@ class Forgetting:
                 bodies += sum(bool(version.body) for version in told)
                 buried += self._tombstones.bury((version.body for version in told if version.body), uid)
                 unread += sum(not version.is_whole for version in told)
+                linked += [path.name for path in paths if path.lstat().st_nlink > 1]
                 taken += self._take(key, paths, work)
         work.saw("tombstones", (bodies, "texts"), buried, "keyed hashes added: the values are refused from now on")
-        left = [f"{unread} of these could not be read; what they said was not looked for elsewhere"] if unread else []
+        left = [f"{name} has another name outside its folder (a hard link), which was not touched" for name in linked]
+        left += [f"{unread} of these could not be read; what they said was not looked for elsewhere"] if unread else []
         how = "files overwritten with zeros and removed, with the folders that named the key"
         work.saw("facts", (taken, "files"), taken, how, left)
 

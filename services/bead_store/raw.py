@@ -20,7 +20,7 @@ from bead_store import files, header, turnfile
 from bead_store.changes import Changes
 from bead_store.header import moment_text
 from bead_store.names import file_name, word
-from bead_store.redaction import Wanted, ordinals_to_redact, plan
+from bead_store.redaction import Wanted, ordinals_to_redact, plan, redacted
 from bead_store.scan import Scan
 
 MAX_TURN_CHARS = 16 << 20
@@ -237,14 +237,13 @@ class RawLog:
         if path is None or not data:
             return 0
         found = list(plan(data, self._file(path), wanted))
-        torn = turnfile.scan(data).whole_bytes
-        gone = [(part.start, turnfile.forgotten(part.size)) for part in found]
-        if torn < len(data):  # never acknowledged, and cut before the next turn anyway
-            self._disk.overwrite(path, [*gone, (torn, bytes(len(data) - torn))])
-            self._disk.truncate(path, torn)
+        whole = turnfile.scan(data).whole_bytes
+        if whole == len(data) and all(part.fits for part in found):
+            if found:
+                self._disk.overwrite(path, [(part.start, turnfile.forgotten(part.size)) for part in found])
+        else:  # a text shorter than what is said instead, or a torn end, which was never acknowledged
+            self._disk.replace_erasing(path, redacted(data[:whole], found))
             self._open.pop(session, None)
-        elif gone:
-            self._disk.overwrite(path, gone)
         if found:
             self._changes.publish(ChangeKind.TURN, session)
         return len({part.ordinal for part in found})

@@ -1,4 +1,4 @@
-"""Which bytes of a session's file must go, and what stands there afterwards: the same number of bytes.
+"""Which bytes of a session's file must go, and what stands there afterwards: as many bytes, where the words fit.
 
 Pure. What two texts have in common is `values`'s to say; reading and writing the file is `raw`, how turns lie in it
 is `turnfile`.
@@ -59,6 +59,11 @@ class Redaction(NamedTuple):
     size: int
     ordinal: int
 
+    @property
+    def fits(self) -> bool:
+        """Whether what is said instead takes as many bytes."""
+        return len(turnfile.forgotten(self.size)) == self.size
+
 
 def look_for(values: Iterable[str], sources: Iterable[str], uids: Iterable[str]) -> Wanted:
     """What to look for: these values, the turns that these sources name, blocks with these facts."""
@@ -83,6 +88,16 @@ def plan(data: bytes, source_path: str, wanted: Wanted, scanned: turnfile.Scanne
             yield from _unless_done(data, Redaction(start, end - start, 0))
 
 
+def redacted(data: bytes, parts: Iterable[Redaction]) -> bytes:
+    """`data` with these parts, in order, made unreadable."""
+    pieces: list[bytes] = []
+    at = 0
+    for part in parts:
+        pieces += [data[at : part.start], turnfile.forgotten(part.size)]
+        at = part.start + part.size
+    return b"".join([*pieces, data[at:]])
+
+
 def ordinals_to_redact(data: bytes, source_path: str, wanted: Iterable[Wanted]) -> Iterator[frozenset[int]]:
     """For each of `wanted` the turns of a file that must go; 0 for what is between them or torn."""
     scanned = turnfile.scan(data)
@@ -94,5 +109,5 @@ def ordinals_to_redact(data: bytes, source_path: str, wanted: Iterable[Wanted]) 
 
 def _unless_done(data: bytes, redaction: Redaction) -> Iterator[Redaction]:
     end = redaction.start + redaction.size
-    if data[redaction.start : end] != turnfile.forgotten(redaction.size):
+    if redaction.size and data[redaction.start : end] != turnfile.forgotten(redaction.size):
         yield redaction

@@ -101,8 +101,8 @@ def scan(data: bytes) -> Scanned:
 
 
 def forgotten(size: int) -> bytes:
-    """`size` bytes that say that a text was forgotten; where the words do not fit, asterisks."""
-    return _FORGOTTEN.ljust(size).encode() if size >= len(_FORGOTTEN) else b"*" * size
+    """What says that a text of `size` bytes was forgotten, as long as it was unless it was shorter than that."""
+    return _FORGOTTEN.ljust(size).encode()
 
 
 def _joined(lines: list[tuple[int, int]], whole: int) -> tuple[tuple[int, int], ...]:

@@ -106,6 +106,18 @@ async def test_index_that_comes_back_purges_before_it_answers_and_closes_the_int
             assert all_traces(home) == []
 
 
+async def test_index_file_that_was_deleted_is_not_waited_for(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bead_store.forget.INDEX_WAIT_S", 0.1)
+    async with opened(home) as store:
+        async with indexed(home, store):
+            await fill(store)
+        assert (await forget(store)).index is IndexState.PENDING
+    for path in home.root.glob("index.db*"):
+        path.unlink()
+    async with opened(home):
+        assert list(home.intents.glob("*.json")) == []
+
+
 async def test_value_that_is_stated_again_before_the_index_looks_leaves_nothing_of_the_old_one(home: Home) -> None:
     """The feed keeps only the newest change of a key: the index sees another fact in the old one's place."""
     async with opened(home) as store:

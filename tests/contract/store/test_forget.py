@@ -196,6 +196,18 @@ async def test_very_short_value_takes_only_the_turns_it_cites(local: Open) -> No
     assert await texts(local) == ["[forgotten]", "going home"]
 
 
+async def test_short_turn_is_forgotten_and_the_session_goes_on(store: Open) -> None:
+    await say(store, "Helix!", "t1")
+    await say(store, "and more", "t2")
+    await store.write("helix", "user/editor")
+
+    await forget(store, "user/editor")
+    source = await say(store, "after", "t3")
+
+    assert source.endswith("#turn-3")
+    assert await texts(store) == ["[forgotten]", "and more", "after"]
+
+
 async def test_blocks_with_the_fact_or_its_text_go_and_the_others_keep_their_bytes(store: Open) -> None:
     fact = await store.write(VALUE, KEY)
     kept = Block(POSITIONS[0], BlockKind.PINNED, "<pinned ✓/>", ("other",))
@@ -304,10 +316,11 @@ async def test_copies_and_links_in_the_folder_of_the_key_go_and_what_they_lead_t
     (folder / "link.md").symlink_to(outside)
     (folder / "hard.md").hardlink_to(outside)
 
-    await forget(local, KEY)
+    receipt = await forget(local, KEY)
 
     assert not folder.exists()
     assert outside.read_text() == VALUE
+    assert [("hard.md" in left) for place in receipt.places for left in place.left if "link)" in left] == [True]
     assert traces(local.home.root, VALUE) == []
 
 
