@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry, Counter
 
 from bead import __version__
 from bead.bus.service import Service, create_api
-from bead.errors import BeadError, DamagedFile, Unavailable
+from bead.errors import BeadError, DamagedFile, Unavailable, WritesStopped
 from bead.home import Home
 from bead.settings import ScanSettings, StoreSettings
 from bead.tasks import Tasks
@@ -36,6 +36,7 @@ from bead_store.rekey import Rekeying
 from bead_store.review import ReviewFiles
 from bead_store.routes import add_routes, hot_routes
 from bead_store.scan import NO_EXCEPTIONS, Scan
+from bead_store.settling import settle
 from bead_store.sync import GroupSync
 from bead_store.tombstones import Tombstones
 from bead_store.verdicts import Verdicts
@@ -155,15 +156,23 @@ class Store:
         self._watches = settings.watch != "off"
         self._home = home
 
+    async def settle(self) -> None:
+        """The last process did not come to its end: what it wrote is made durable before anybody hears of it."""
+        try:
+            await self.slow_lane.run(settle, self._home.root)
+        except WritesStopped as error:
+            self.disk.stopped = error.message
+            log.error("what the last process wrote could not be made durable", error=error.code)
+
     async def load(self) -> None:
         """Read what is there and finish what a crash interrupted."""
-        if self._watches:  # first, so that nothing is missed that is edited while it is being read
-            self.tasks.start(self.watch.run(), name="watch files")
         await self.fact_lane.run(self._load_facts)
         await self.turn_lane.run(self._load_turns)
         await self.read_lane.run(self.scan.wait)
         await self._finish_intents()
         self.tasks.start(self.edits.run(), name="look at edited files")
+        if self._watches:
+            self.tasks.start(self.watch.run(), name="watch files")
 
     async def _finish_intents(self) -> None:
         """Nobody is answered before this: what was begun in another life is done, or rolled back, first.
@@ -261,15 +270,21 @@ def create_service(
     @asynccontextmanager
     async def lifespan(api: FastAPI) -> AsyncIterator[None]:
         prepared = await asyncio.to_thread(prepare, home)
-        async with HomeLock(home.lock, settings.lock_wait_s), AsyncExitStack() as stack:
-            tasks = Tasks()
-            opened.append(Store(settings, scan_settings, home, owner, prepared, tasks, writes))
-            stack.callback(opened.clear)
-            stack.push_async_callback(store().close)
-            await stack.enter_async_context(tasks)
-            stack.callback(store().sync.stop)
-            await store().load()
-            yield
+        async with HomeLock(home.lock, settings.lock_wait_s) as lock:
+            async with AsyncExitStack() as stack:
+                tasks = Tasks()
+                opened.append(Store(settings, scan_settings, home, owner, prepared, tasks, writes))
+                disk = store().disk
+                stack.callback(opened.clear)
+                stack.push_async_callback(store().close)
+                await stack.enter_async_context(tasks)
+                stack.callback(store().sync.stop)
+                if not lock.is_settled:
+                    await store().settle()
+                await store().load()
+                yield
+            if disk.is_settled:
+                lock.note_settled()
 
     api = create_api("store", lifespan, _health(opened), registry)
     add_routes(api, store)

@@ -132,6 +132,8 @@ class Conversations:
                 raise Refused(f"a conversation keeps at most {MAX_FILE_BYTES // 2} bytes of blocks")
             self._append(name, lines)
             self._keep(own, new)
+        else:
+            self._disk.require_health()
         return own.conversation(())
 
     def refuse(self, uids: Iterable[str]) -> None:

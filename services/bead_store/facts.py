@@ -120,6 +120,7 @@ class Facts:
         current = self._catalogue.current(key)
         change = Rewrite(status=mark.status, pinned=mark.pinned)
         if change.apply(current) == current:
+            self._disk.keep(layout.version_path(self._folder, key, current.version))
             return current
         self._rewrite(current, change)
         self._audit.record("marked", current.uid, version=current.version)
@@ -164,6 +165,7 @@ class Facts:
                 return _answer(Verb.REINFORCED, self._published(key))
             case Unchanged():
                 assert current is not None, "only what is there can be unchanged"
+                self._disk.keep(layout.version_path(self._folder, key, current.version))
                 return _answer(Verb.UNCHANGED, current)
             case Review():
                 assert current is not None, "only what is there can outrank a write"
@@ -191,13 +193,13 @@ class Facts:
         )
         before = supersedes.version if supersedes else None
         self._disk.create(layout.version_path(self._folder, key, version), render_fact(fact, before))
-        if supersedes:
-            self._mark_soon(key, supersedes.version)
         verb = Verb.SUPERSEDED if supersedes else Verb.CREATED
         written = self._published(key)
         self._audit.record(verb, fact.uid, version=version)
-        answer = _answer(verb, written, replaced=supersedes.body if supersedes else None)
-        return self._with_conflict(answer, written)
+        answer = self._with_conflict(_answer(verb, written, replaced=supersedes.body if supersedes else None), written)
+        if supersedes:
+            self._mark_soon(key, supersedes.version)
+        return answer
 
     def _with_conflict(self, answer: WriteAnswer, written: FactVersion) -> WriteAnswer:
         """Ask the person about another fact that says something else about the same (D2); never undoes the write."""

@@ -31,6 +31,8 @@ _REMEMBERED = 65_536
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
 _ZEROS = 1 << 20
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+_NOTHING_LEFT = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+"""It is this process or this machine that cannot open anything now; the file is well."""
 
 
 def read(path: Path | str, limit: int, start: int = 0) -> bytes:
@@ -39,12 +41,15 @@ def read(path: Path | str, limit: int, start: int = 0) -> bytes:
     Raises:
         FileNotFoundError: no such file.
         DamagedFile: it is too large, no regular file, or the disk cannot read it.
+        Unavailable: this process may open no more files.
     """
     try:
         descriptor = os.open(path, _READ)
     except FileNotFoundError:
         raise
     except OSError as error:
+        if error.errno in _NOTHING_LEFT:
+            raise unreadable(Path(path), error) from None
         reason = "is a symbolic link" if error.errno == errno.ELOOP else f"cannot be opened ({error.strerror})"
         raise damaged(Path(path), None, reason) from None
     try:
@@ -59,7 +64,35 @@ def read(path: Path | str, limit: int, start: int = 0) -> bytes:
     except OSError as error:
         raise damaged(Path(path), None, f"cannot be read ({error.strerror})") from None
     finally:
+        close(descriptor)
+
+
+def close(descriptor: int) -> None:
+    """Let go of a file whose bytes were read, or are synced: what a disk says then changes nothing that was told.
+
+    The number is free afterwards whatever was answered, so it is never closed again.
+    """
+    with contextlib.suppress(OSError):
         os.close(descriptor)
+
+
+def names_in(folder: Path) -> list[str]:
+    """The names in a folder, none when there is no such folder.
+
+    Raises:
+        Unavailable: it cannot be listed, which is not the same as being empty.
+    """
+    try:
+        return os.listdir(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise unreadable(folder, error) from None
+
+
+def unreadable(path: Path, error: OSError) -> Unavailable:
+    """What a person should read when something could not be looked at; it may be all right."""
+    return Unavailable(f"{path} cannot be read now ({error.strerror}); try again")
 
 
 def stamp(state: os.stat_result) -> int:
@@ -92,6 +125,10 @@ class Disk:
         self.on_append: Callable[[], None] | None = None
         """Called from the writing thread when there is something for `sync_appended`."""
         self._durable: set[Path] = set()
+        self._loose: set[Path] = set()
+        """Folders in which names have changed that may not be durable."""
+        self._kept: set[int] = set()
+        """Stamps of files that somebody else wrote and `keep` has synced."""
         self._wrote: OrderedDict[int, None] = OrderedDict()
         self._unsynced: dict[Path, int] = {}
         self._appending = threading.Lock()
@@ -106,6 +143,7 @@ class Disk:
         with self._writing(path):
             self.make_directory(path.parent)
             temporary = self._temporary(path.parent, data)
+            self._loose.add(path.parent)
             try:
                 os.link(temporary, path)
             finally:
@@ -131,6 +169,39 @@ class Disk:
                 os.unlink(temporary)
                 raise
             self._sync_directory(path.parent)
+
+    def keep(self, path: Path) -> None:
+        """What lies at `path` is durable on return, whoever has written it: call before telling that it is there.
+
+        Raises:
+            Unavailable: nobody can tell whether it is.
+        """
+        with self._writing(path):
+            self.make_directory(path.parent)
+            stamp = stamp_of(str(path))
+            is_known = stamp in self._wrote or stamp in self._kept
+            if not is_known:
+                descriptor = os.open(path, _READ)
+                try:
+                    self._sync(descriptor, path)
+                finally:
+                    close(descriptor)
+            if not is_known or path.parent in self._loose:
+                self._sync_directory(path.parent)
+            if not is_known:
+                if len(self._kept) >= _REMEMBERED:
+                    self._kept.clear()
+                self._kept.add(stamp)
+
+    def require_health(self) -> None:
+        """Raises WritesStopped when what was appended may be lost: call before telling that something is there."""
+        if self.stopped:
+            raise WritesStopped(self.stopped)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether everything that was written here is durable; it may be more often than this says so."""
+        return not (self.stopped or self._loose or self._unsynced)
 
     def append(self, path: Path, data: bytes) -> None:
         """Add `data` to the end of `path`, all or nothing; synced by the next `sync_appended`.
@@ -170,7 +241,7 @@ class Disk:
                     raise
                 self._sync(descriptor, path)
             finally:
-                os.close(descriptor)
+                close(descriptor)
             if is_new:
                 os.chmod(path, FILE_MODE)  # open obeys the umask
                 self._sync_directory(path.parent)
@@ -185,7 +256,7 @@ class Disk:
                 self._sync(descriptor, path)
                 self._note(os.fstat(descriptor))
             finally:
-                os.close(descriptor)
+                close(descriptor)
 
     def replace_erasing(self, path: Path, data: bytes) -> None:
         """`replace`, after which the old bytes are zeros: also where they are no file's any more."""
@@ -195,7 +266,7 @@ class Disk:
                 self.replace(path, data)
                 self._zero(old, path)
             finally:
-                os.close(old)
+                close(old)
 
     def erase(self, path: Path) -> bool:
         """Overwrite `path` with zeros and remove it, durable on return; False when it could only be removed.
@@ -216,7 +287,7 @@ class Disk:
                 if is_ours:
                     self._zero(descriptor, path)
             finally:
-                os.close(descriptor)
+                close(descriptor)
             self.remove(path)
             return is_ours
 
@@ -278,7 +349,7 @@ class Disk:
                 self._sync(descriptor, path)
         finally:
             for descriptor in files.values():
-                os.close(descriptor)
+                close(descriptor)
 
     def make_directory(self, path: Path) -> None:
         """`path` and what is missing above it, each private and its name durable in its parent."""
@@ -319,10 +390,10 @@ class Disk:
             self._sync(descriptor, path)
             self._note(os.fstat(descriptor))
         except BaseException:
-            os.close(descriptor)
+            close(descriptor)
             os.unlink(path)
             raise
-        os.close(descriptor)
+        close(descriptor)
         self.refusing = None
         return path
 
@@ -346,27 +417,30 @@ class Disk:
                 return descriptor
         if descriptor is not None:
             self._sync(descriptor, path)
-            os.close(self._unsynced.pop(path))
+            close(self._unsynced.pop(path))
         return self._open_to_append(path)
 
     def _open_to_append(self, path: Path) -> int:
         self.make_directory(path.parent)
         is_new = not path.exists()
+        if is_new and path.parent not in self._unsynced:
+            # First: a file that is there next time would not be new any more, and its name never synced.
+            self._unsynced[path.parent] = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
         descriptor = os.open(path, _APPEND, FILE_MODE)
         # Kept open until it is synced: an error of the disk is told to descriptors that were open when it happened.
         self._unsynced[path] = descriptor
         if is_new:
             os.fchmod(descriptor, FILE_MODE)
-            if path.parent not in self._unsynced:
-                self._unsynced[path.parent] = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
         return descriptor
 
     def _sync_directory(self, path: Path) -> None:
+        self._loose.add(path)
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             self._sync(descriptor, path)
         finally:
-            os.close(descriptor)
+            close(descriptor)
+        self._loose.discard(path)
 
     def _sync(self, descriptor: int, path: Path) -> None:
         try:

@@ -5,8 +5,6 @@ taken out of their place and not destroyed yet. What to finish, and how, is the 
 `verdicts`).
 """
 
-import contextlib
-import os
 import secrets
 from enum import StrEnum
 from pathlib import Path
@@ -62,7 +60,8 @@ class Intents:
     def load(self) -> None:
         """Read what a crash left open, oldest first."""
         self.open, self.damage = {}, []
-        paths = [path for path in self._folder.glob("*.json") if not path.name.startswith(".")]
+        names = files.names_in(self._folder)
+        paths = [self._folder / name for name in names if name.endswith(".json") and not name.startswith(".")]
         for path in sorted(paths, key=lambda each: (each.stat().st_mtime_ns, each.name)):
             try:
                 self.open[path.stem] = _decode(files.read(path, _MAX_BYTES))
@@ -94,9 +93,7 @@ class Intents:
 
     def taken(self, id: str) -> list[Path]:
         """The files there, in the order in which they were taken."""
-        with contextlib.suppress(FileNotFoundError):
-            return [self.folder(id) / name for name in sorted(os.listdir(self.folder(id)))]
-        return []
+        return [self.folder(id) / name for name in sorted(files.names_in(self.folder(id)))]
 
     def _path(self, id: str) -> Path:
         return self._folder / f"{id}.json"

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from bead import keys
 from bead.errors import InvalidKey
-from bead_store.files import TEMPORARY_PREFIX
+from bead_store.files import TEMPORARY_PREFIX, names_in
 
 _VERSION_FILE = re.compile(r"v([1-9][0-9]{0,8})\.md\Z")
 _NOT_WORTH_A_NOTE = frozenset({".DS_Store", ".localized", "desktop.ini", "Thumbs.db"})
@@ -62,11 +62,12 @@ def version_number(name: str) -> int | None:
 
 
 def versions_in(directory: Path) -> tuple[int, ...]:
-    """The version numbers present in one key's folder, ascending."""
-    try:
-        names = os.listdir(directory)
-    except (FileNotFoundError, NotADirectoryError):
-        return ()
+    """The version numbers present in one key's folder, ascending.
+
+    Raises:
+        Unavailable: the folder cannot be listed.
+    """
+    names = names_in(directory)
     return tuple(sorted(number for name in names if (number := version_number(name)) is not None))
 
 

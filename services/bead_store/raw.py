@@ -112,6 +112,7 @@ class RawLog:
         session = self._session(name, at)
         turn_id = word(request.turn_id)
         if turn_id in session.ordinals:
+            self._disk.require_health()
             return TurnAppended(source=self._source(session, session.ordinals[turn_id]), already_there=True)
         ordinal = session.last_ordinal + 1
         record = turnfile.Record(

@@ -82,6 +82,7 @@ class Rekeying:
         if new is not None:
             if old is not None:
                 self._copy_all(id, old, new, intent.uids[0])
+            self._review.finish_erasing()
             self._leave(old or self._waiting_for(old_name), new, intent.uids[0])
         self._disk.remove_empty_below(self._folder)
         self._intents.finish(id)

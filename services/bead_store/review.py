@@ -53,7 +53,9 @@ class ReviewFiles:
             Refused: too many items wait.
         """
         item = self._id(proposal)
-        if not self._path(item).exists():
+        if self._path(item).exists():
+            self._disk.keep(self._path(item))
+        else:
             if len(self._paths()) >= MAX_ITEMS:
                 raise Refused(f"{MAX_ITEMS} items wait for review already; decide some with 'bead queue'")
             self._put(item, proposal, created)
@@ -96,6 +98,16 @@ class ReviewFiles:
         """The item is decided."""
         self._disk.erase(self._path(item))
 
+    def finish_erasing(self, item: str | None = None) -> bool:
+        """After a crash: take away what was being erased, the item or any; whether it was.
+
+        Only an erasing puts a NUL into an item, in some of its blocks first; what it was taken away for is done.
+        """
+        found = [path for path in self._paths() if path.stem == (item or path.stem) and _holds_nul(path)]
+        for path in found:
+            self._disk.erase(path)
+        return bool(found)
+
     def rename(self, old: str, new: str) -> None:
         """Let what waits for `old` wait for `new`; safe to do again after a crash."""
         for item in self.items():
@@ -118,7 +130,8 @@ class ReviewFiles:
         return self._folder / f"{item}.md"
 
     def _paths(self) -> list[Path]:
-        return [path for path in self._folder.glob("*.md") if not path.name.startswith(".")]
+        names = files.names_in(self._folder)
+        return [self._folder / name for name in names if name.endswith(".md") and not name.startswith(".")]
 
 
 def _render(item: str, proposal: Proposal, created: datetime) -> bytes:
@@ -134,6 +147,13 @@ def _render(item: str, proposal: Proposal, created: datetime) -> bytes:
         "when": card_fields(proposal.when),
     }
     return header.render(fields, proposal.body)
+
+
+def _holds_nul(path: Path) -> bool:
+    try:
+        return b"\0" in files.read(path, MAX_FILE_BYTES)
+    except (DamagedFile, FileNotFoundError):
+        return False
 
 
 def _proposal(path: Path) -> Proposal:

@@ -4,6 +4,7 @@ Each is written down as an intent first, so that a decision made is a decision c
 """
 
 from collections import OrderedDict
+from contextlib import suppress
 
 from bead.errors import Corrupt, NotFound, Refused
 from bead.facts import Trust
@@ -59,10 +60,11 @@ class Verdicts:
     def finish(self, id: str, intent: Intent) -> None:
         """After a crash: do what was decided, unless it is done."""
         assert intent.item is not None, "a decision is about an item"
-        try:
-            self._carry_out(intent.operation, intent.item, self._review.proposal(intent.item))
-        except (Refused, Corrupt):
-            pass  # done already, or it cannot be: then the item is still there for another decision
+        if self._review.finish_erasing(intent.item):
+            self._audit.record(_WORDS[intent.operation], intent.item)
+        else:
+            with suppress(Refused, Corrupt):  # done, or it cannot be: then the item is there for another decision
+                self._carry_out(intent.operation, intent.item, self._review.proposal(intent.item))
         self._intents.finish(id)
 
     def _carry_out(self, operation: Operation, item: str, proposal: Proposal) -> Decided:

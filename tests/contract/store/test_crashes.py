@@ -20,7 +20,7 @@ from bead.wire.store import (
     WriteFact,
 )  # fmt: skip
 from bead_store.app import Store
-from bead_store.intents import Operation
+from bead_store.intents import Intent, Operation
 from tests.bytescan import traces
 from tests.contract.store.crashes import end_at, living
 
@@ -162,6 +162,7 @@ async def test_rekey_ended_at_any_call_leaves_the_whole_fact_under_one_of_both_k
             assert [fact.body for fact in store.catalogue.history(key)] == [OLD_VALUE, VALUE]
             assert sorted({item.key for item in store.review.items()}) == sorted({key, OTHER})
             assert len(store.review.items()) == 3
+            assert store.review.damage() == []
             assert store.intents.open == {}
             assert (home.facts / (NEW if key == KEY else KEY)).exists() is False
         keys.append(key)
@@ -190,9 +191,30 @@ async def test_decision_ended_at_any_call_is_carried_out_or_still_to_be_made(
             accepted = store.catalogue.current(OTHER).body == "emacs"
             rejected = store.tombstones.refuses(OTHER, "emacs")
             assert (accepted, rejected) == (done[-1] and operation is Operation.ACCEPT, done[-1] and not accepted)
+            assert store.review.damage() == []
             assert store.intents.open == {}
         shutil.rmtree(home.root)
     assert done == sorted(done) and {True, False} == set(done)
+
+
+@pytest.mark.parametrize("operation", [Operation.ACCEPT, Operation.REJECT])
+@pytest.mark.parametrize("part", [slice(None), slice(0, 40), slice(-3, None), slice(30, 45)])
+async def test_item_that_a_power_cut_has_erased_in_part_is_taken_away_and_not_decided_again(
+    filled: Home, operation: Operation, part: slice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The blocks of a file become zeros in any order."""
+    async with living(filled, monkeypatch) as store:
+        item = next(item.id for item in store.review.items() if item.body == "emacs")
+        store.intents.begin(Intent(operation, item=item))
+    path = filled.queue / f"{item}.md"
+    data = bytearray(path.read_bytes())
+    data[part] = bytes(len(data[part]))
+    path.write_bytes(data)
+
+    async with living(filled, monkeypatch) as store:
+        assert not path.exists()
+        assert (store.review.damage(), store.intents.open) == ([], {})
+        assert (store.catalogue.current(OTHER).body, store.catalogue.current(OTHER).version) == ("helix", 1)
 
 
 @pytest.mark.parametrize("left_out", ["_redact_turns", "_drop_blocks", "_drop_documents", "_destroy", "_take_files"])

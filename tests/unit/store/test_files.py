@@ -2,15 +2,20 @@
 
 import errno
 import os
+import resource
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from bead.errors import DamagedFile, Unavailable, WritesStopped
-from bead_store import files
+from bead_store import files, layout
 from bead_store.files import Disk
+from bead_store.lock import HomeLock
+from bead_store.review import ReviewFiles
+from tests.syscalls import recorded
 
 
 def leftovers(root: Path) -> list[Path]:
@@ -146,3 +151,88 @@ def test_failed_fsync_stops_every_further_write(tmp_path: Path, monkeypatch: pyt
     assert disk.stopped and os.listdir(tmp_path) == ["file"]
     assert (tmp_path / "file").read_bytes() == b"old"
     assert leftovers(tmp_path) == []
+
+
+BROKEN = {"close": OSError(errno.EIO, "Input/output error")}
+
+
+def test_disk_that_complains_when_a_file_is_closed_changes_nothing_that_was_read_or_synced(tmp_path: Path) -> None:
+    """Some network file systems do; what counts was said by the read or the fsync before."""
+    disk = Disk()
+    with recorded(files, fail=BROKEN):
+        disk.create(tmp_path / "file", b"data")
+        disk.append(tmp_path / "log", b"line\n")
+        disk.sync_appended()
+        assert files.read(tmp_path / "file", 10) == b"data"
+
+    assert disk.is_settled
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "log"]
+
+
+async def test_lock_is_given_back_when_closing_it_fails(tmp_path: Path) -> None:
+    with recorded(files, fail=BROKEN):
+        async with HomeLock(tmp_path / ".lock", 0.0):
+            pass
+
+    async with HomeLock(tmp_path / ".lock", 0.0) as lock:
+        assert not lock.is_settled, "nobody has said that everything is on the disk"
+        lock.note_settled()
+    async with HomeLock(tmp_path / ".lock", 0.0) as lock:
+        assert lock.is_settled
+    async with HomeLock(tmp_path / ".lock", 0.0) as lock:
+        assert not lock.is_settled, "the holder before may have died"
+
+
+@contextmanager
+def no_more_files() -> Iterator[None]:
+    """This process may open nothing."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_process_that_may_open_no_more_files_says_so_and_takes_nothing_for_gone_or_damaged(tmp_path: Path) -> None:
+    (tmp_path / "v1.md").write_bytes(b"data")
+    disk = Disk()
+    queue = ReviewFiles(tmp_path, disk, "home")
+
+    for ask in (
+        lambda: files.read(tmp_path / "v1.md", 10),
+        lambda: layout.versions_in(tmp_path),
+        lambda: queue.items(),
+        lambda: queue.damage(),
+        lambda: disk.append(tmp_path / "log", b"x"),
+        lambda: disk.create(tmp_path / "new", b"x"),
+    ):
+        with no_more_files():
+            error = _error_of(ask)
+        assert type(error) is Unavailable
+        assert "Too many open files" in error.message and str(tmp_path) in error.message
+    assert disk.stopped is None
+    disk.append(tmp_path / "log", b"x")
+    disk.sync_appended()
+
+
+def _error_of(ask: Callable[[], object]) -> BaseException:
+    """Caught by hand: pytest opens files to tell of one, and may not now."""
+    try:
+        ask()
+    except BaseException as error:
+        return error
+    raise AssertionError("it was answered")
+
+
+def test_new_log_gets_its_name_synced_though_its_folder_could_not_be_opened_at_first(tmp_path: Path) -> None:
+    disk = Disk()
+    disk.make_directory(tmp_path / "raw")
+    with recorded(files, fail_open_of=tmp_path / "raw"), pytest.raises(Unavailable):
+        disk.append(tmp_path / "raw" / "log", b"lost\n")
+
+    with recorded(files) as calls:
+        disk.append(tmp_path / "raw" / "log", b"kept\n")
+        disk.sync_appended()
+    assert sorted(calls.synced) == [tmp_path / "raw", tmp_path / "raw" / "log"]
+    assert (tmp_path / "raw" / "log").read_bytes() == b"kept\n"

@@ -1,0 +1,57 @@
+"""`os` as one module sees it, with every fsync noted by path, and calls that fail as they would on a bad day."""
+
+import errno
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+
+class Recorded:
+    """Stands in the place of `os`."""
+
+    def __init__(self, fail: Mapping[str, OSError], fail_open_of: Path | None) -> None:
+        self.synced: list[Path] = []
+        """What fsync was asked for, in order, also when it failed."""
+        self._fail = fail
+        self._fail_open_of = fail_open_of
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(os, name)
+        return self._failing(found, self._fail[name]) if name in self._fail else found
+
+    def fsync(self, descriptor: int) -> None:
+        """`os.fsync`."""
+        self.synced.append(Path(os.readlink(f"/proc/self/fd/{descriptor}")))
+        if "fsync" in self._fail:
+            raise self._fail["fsync"]
+        os.fsync(descriptor)
+
+    def open(self, path: str | Path, flags: int, mode: int = 0o777) -> int:
+        """`os.open`."""
+        if self._fail_open_of is not None and Path(path) == self._fail_open_of:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE), str(path))
+        return os.open(path, flags, mode)
+
+    def _failing(self, call: Any, error: OSError) -> Any:
+        def fail(*args: Any, **kwargs: Any) -> None:
+            if call is os.close:
+                os.close(*args)  # the number is free, whatever is answered
+            raise error
+
+        return fail
+
+
+@contextmanager
+def recorded(
+    module: ModuleType, *, fail: Mapping[str, OSError] | None = None, fail_open_of: Path | None = None
+) -> Iterator[Recorded]:
+    """`module` sees the stand-in while the block runs."""
+    stand_in = Recorded(fail or {}, fail_open_of)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "os", stand_in)
+        yield stand_in
