@@ -96,12 +96,12 @@ class Catalogue:
         for key in self._keys[bisect_right(self._keys, after or prefix) :]:
             if not key.startswith(prefix):
                 break
-            if key in self._damaged:
+            entry = self._entries.get(key)  # the facts' lane may have taken it away a moment ago
+            fact = entry.fact if entry else None
+            if fact is None:
                 continue
             if len(found) == limit:
                 return tuple(found), found[-1].key
-            fact = self._entries[key].fact
-            assert fact is not None, "what is not damaged can be read"
             found.append(fact)
         return tuple(found), None
 
@@ -143,7 +143,8 @@ class Catalogue:
 
         A number would not do: a key that was forgotten and stated again, or edited, has the same one.
         """
-        return [(key, self._entries[key].hash) for key in self.keys_below(folder) if key not in self._damaged]
+        entries = [(key, self._entries.get(key)) for key in self.keys_below(folder)]
+        return [(key, entry.hash) for key, entry in entries if entry is not None and not entry.trouble]
 
     def damage(self) -> list[DamagedFile]:
         """What makes keys unavailable, one error each, by key."""
