@@ -8,11 +8,14 @@ before the store answers anybody. The index is not told: it follows the change f
 
 import asyncio
 import os
+import secrets
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
+
+import msgspec
 
 from bead import keys
 from bead.errors import DamagedFile
@@ -45,6 +48,9 @@ from bead_store.values import MIN_SEARCHED_CHARS
 
 CONSUMER = "index"
 INDEX_WAIT_S = 5.0
+_BETWEEN_TURNS = 0
+_DOCUMENT = "document-"
+"""Begin of the names of taken files that are no versions: what they say is not looked for."""
 _LEFT = "{path}: it holds the text and is none of bead's files; look at it and remove it by hand"
 
 
@@ -225,12 +231,15 @@ class Forgetting:
         return len(paths)
 
     def _wanted(self, work: _Work) -> Wanted:
-        return _look_for(self._intents.taken(work.intent), work.uids)
+        taken = self._intents.taken(work.intent)
+        versions = (path for path in taken if not path.name.startswith(_DOCUMENT))
+        return _look_for(versions, work.uids, self._intents.open[work.intent].turns)
 
     async def _redact_turns(self, work: _Work, wanted: Wanted) -> None:
         before = dict(await self._lanes.slow.run(self._raw.states))
         left: list[str] = []
-        found = [name for name, _ in await self._lanes.slow.run(lambda: list(self._raw.find(wanted, unread=left)))]
+        found = dict(await self._lanes.slow.run(lambda: list(self._raw.find(wanted, unread=left))))
+        await self._lanes.facts.run(self._note_turns, work, found)
         redacted = 0
         for name in found:
             redacted += await self._lanes.turns.run(self._redact, name, wanted, left)
@@ -242,6 +251,17 @@ class Forgetting:
         left += [_LEFT.format(path=path) for path in strays]
         how = f"text overwritten where it lay, marker lines kept; under {MIN_SEARCHED_CHARS} characters only by source"
         work.saw("raw turns", (len(before), "sessions"), redacted, how, left)
+
+    def _note_turns(self, work: _Work, found: dict[str, tuple[frozenset[int], ...]]) -> None:
+        intent = self._intents.open[work.intent]
+        sources = [
+            self._raw.source_of(name, ordinal)
+            for name, (ordinals,) in found.items()
+            for ordinal in sorted(ordinals - {_BETWEEN_TURNS})
+        ]
+        turns = tuple(dict.fromkeys((*intent.turns, *sources)))
+        if turns != intent.turns:
+            self._intents.change(work.intent, msgspec.structs.replace(intent, turns=turns))
 
     def _redact(self, session: str, wanted: Wanted, left: list[str]) -> int:
         try:
@@ -273,7 +293,8 @@ class Forgetting:
             left: list[str] = []
             gone = [path for path in paths if self._is_about(path, work.names, wanted, left)]
             for path in gone:
-                self._disk.erase(path)
+                # Moved first: one that a crash leaves half erased where it lay would be a damaged file for ever.
+                self._disk.move(path, self._intents.folder(work.intent) / f"{_DOCUMENT}{secrets.token_hex(8)}")
             work.saw(name, (len(paths), "files"), len(gone), "overwritten with zeros and removed", left)
 
     def _destroy(self, work: _Work) -> None:
@@ -441,10 +462,10 @@ def _told(path: Path) -> _Version:
     return _Version(normal_body(parts.body).strip(), sources, is_whole=True)
 
 
-def _look_for(paths: Iterable[Path], uids: Iterable[str]) -> Wanted:
+def _look_for(paths: Iterable[Path], uids: Iterable[str], turns: Iterable[str] = ()) -> Wanted:
     told = [_told(path) for path in paths]
     return look_for(
         (version.body for version in told if version.body),
-        (source for version in told for source in version.sources),
+        (*turns, *(source for version in told for source in version.sources)),
         uids,
     )

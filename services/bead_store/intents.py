@@ -14,7 +14,7 @@ import msgspec
 from bead.errors import DamagedFile
 from bead_store import files
 
-_MAX_BYTES = 1 << 20
+_MAX_BYTES = 64 << 20
 
 
 class Operation(StrEnum):
@@ -36,6 +36,8 @@ class Intent(msgspec.Struct, frozen=True, omit_defaults=True):
     """Keyed hashes of their keys (`Tombstones.name`); for a rekey the old one and the new one."""
     item: str | None = None
     """A review item."""
+    turns: tuple[str, ...] = ()
+    """Sources of the turns that are being overwritten: half overwritten, their text does not tell any more."""
     waits_for_index: bool = False
     """Everything is done here; the index has not said yet that it is done there."""
     epoch: str = ""

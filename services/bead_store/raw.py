@@ -249,6 +249,10 @@ class RawLog:
             self._changes.publish(ChangeKind.TURN, session)
         return len({part.ordinal for part in found})
 
+    def source_of(self, session: str, ordinal: int) -> str:
+        """How a fact names a turn of a known session."""
+        return f"{self._file(self._paths[session])}#turn-{ordinal}"
+
     def strays(self, wanted: Wanted) -> Iterator[Path]:
         """Files among the sessions that are none of bead's, a sync tool's copies say, and hold a value."""
         known = set(self._paths.values())

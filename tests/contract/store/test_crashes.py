@@ -85,6 +85,7 @@ async def assert_forgotten(home: Home, store: Store) -> None:
     found = store.conversations.find(asked)
     assert (found.blocks, found.generation) == ((KEPT,), 2)
     assert [item.body for item in store.review.items()] == ["emacs"]
+    assert store.review.damage() == []
     assert (store.catalogue.current(OTHER).body, store.catalogue.current(OTHER).version) == ("helix", 1)
 
 
