@@ -137,8 +137,10 @@ class Facts:
         is made good by the next start."""
         while self._unmarked:
             key, version = self._unmarked.popleft()
-            self._mark_superseded(key, version)
-            self._catalogue.refresh(key)
+            entry = self._catalogue.refresh(key)
+            if entry and version in entry.versions[:-1]:  # not forgotten, moved, or the first of a new beginning
+                self._mark_superseded(key, version)
+                self._catalogue.refresh(key)
 
     def _mark_soon(self, key: str, version: int) -> None:
         self._unmarked.append((key, version))

@@ -4,7 +4,9 @@ import pytest
 
 from bead.errors import BadRequest, DamagedFile, Exists, InvalidKey, NotFound
 from bead.facts import Trust
-from bead.wire.store import ChangeKind, Mark, Rekey
+from bead.home import Home
+from bead.wire.store import ChangeKind, Mark, Rekey, WriteFact
+from tests.contract.store.crashes import living
 from tests.contract.store.opening import Open, bytes_unchanged, values, write_by_hand
 
 OLD, NEW = "user/we-deploy-on-tuesdays", "project/shop/deploy-day"
@@ -108,3 +110,21 @@ async def test_damaged_version_stops_the_move_before_it_begins(local: Open) -> N
 
     assert not (local.home.facts / NEW).exists()
     assert list(local.home.intents.glob("*")) == []
+
+
+async def test_mark_that_comes_late_marks_nothing_under_a_key_that_begins_anew(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An old version is marked after the answer; meanwhile the fact may have moved, and another one be there."""
+    async with living(home, monkeypatch) as store:
+        store.facts.on_unmarked = lambda: None
+        for body in ("helix", "emacs"):
+            store.facts.write(WriteFact(body=body, key="user/editor", trust=Trust.USER_STATED))
+        store.rekeying.rekey(Rekey(old="user/editor", new="user/tool"))
+        store.facts.write(WriteFact(body="vim", key="user/editor", trust=Trust.USER_STATED))
+
+        store.facts.mark_behind()
+
+        assert "status: current" in (home.facts / "user/editor/v1.md").read_text()
+    async with living(home, monkeypatch) as store:
+        assert "status: superseded" in (home.facts / "user/tool/v1.md").read_text()
