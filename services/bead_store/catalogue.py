@@ -55,7 +55,8 @@ class Catalogue:
     def refresh(self, key: str) -> Entry | None:
         """Look at the files of one key again, as every write does first and last; None when it has none."""
         before = self._entries.get(key)
-        self._take(key, before, self._look(key, before, only_newest=True), has_gone=False)
+        after = self._look(key, before, only_newest=True)
+        self._take(key, before, after, has_gone=self._has_gone(before, after))
         return self._entries.get(key)
 
     def notice(self, key: str, *, patient: bool) -> bool:
@@ -68,7 +69,7 @@ class Catalogue:
         after = self._look(key, before)
         if after == before:
             return True
-        has_gone = before is not None and (after is None or before.highest not in after.versions)
+        has_gone = self._has_gone(before, after)
         if patient and (has_gone or (after is not None and after.trouble)):
             return False
         self._take(key, before, after, has_gone=has_gone)
@@ -181,6 +182,12 @@ class Catalogue:
             return before
         named = before.fact if before else None
         return self._reader.entry(key, versions, named.uid if named else "", stamps)
+
+    def _has_gone(self, before: Entry | None, after: Entry | None) -> bool:
+        """Whether somebody else has taken a version away."""
+        gone = {*(before.versions if before else ())} - {*(after.versions if after else ())}
+        paths = (f"{self._place.facts}/{before.key}/v{version}.md" for version in gone) if before else ()
+        return any(not self._disk.took_away(path) for path in paths)
 
     def _take(self, key: str, before: Entry | None, after: Entry | None, *, has_gone: bool) -> None:
         """Make `after` what everybody sees, once what somebody else did to it is seen to."""

@@ -130,6 +130,7 @@ class Disk:
         self._kept: set[int] = set()
         """Stamps of files that somebody else wrote and `keep` has synced."""
         self._wrote: OrderedDict[int, None] = OrderedDict()
+        self._removed: OrderedDict[str, None] = OrderedDict()
         self._unsynced: dict[Path, int] = {}
         self._appending = threading.Lock()
 
@@ -146,6 +147,7 @@ class Disk:
             self._loose.add(path.parent)
             try:
                 os.link(temporary, path)
+                self._removed.pop(str(path), None)
             finally:
                 os.unlink(temporary)
             self._sync_directory(path.parent)
@@ -295,6 +297,7 @@ class Disk:
         """Take a name away, durable on return; fine when it is gone already."""
         with self._writing(path), contextlib.suppress(FileNotFoundError):
             os.unlink(path)
+            self._note_removed(path)
             self._sync_directory(path.parent)
 
     def move(self, source: Path, target: Path) -> None:
@@ -302,6 +305,7 @@ class Disk:
         with self._writing(target):
             self.make_directory(target.parent)
             os.rename(source, target)
+            self._note_removed(source)
             self._sync_directory(target.parent)
             self._sync_directory(source.parent)
 
@@ -335,6 +339,10 @@ class Disk:
     def wrote(self, stamp: int) -> bool:
         """Whether the file with this stamp is one that was written here, not by a person's editor."""
         return stamp in self._wrote
+
+    def took_away(self, path: str) -> bool:
+        """Whether it was us who removed `path`, not a person."""
+        return path in self._removed
 
     def sync_appended(self) -> None:
         """Make everything appended so far durable.
@@ -396,6 +404,11 @@ class Disk:
         close(descriptor)
         self.refusing = None
         return path
+
+    def _note_removed(self, path: Path) -> None:
+        self._removed[str(path)] = None
+        while len(self._removed) > _REMEMBERED:
+            self._removed.popitem(last=False)
 
     def _note(self, state: os.stat_result) -> None:
         self._wrote[stamp(state)] = None

@@ -18,8 +18,8 @@ import structlog
 from bead_store import layout
 from bead_store.reading import Entry, KeyReader
 
-SMALL = 5_000
-"""Folders that are read in this process: about a quarter of a second, less than processes need to start."""
+SMALL = 15_000
+"""Folders that are read in this process: half a second of it, about what processes need to start and to answer."""
 _CHUNK = 1_000
 """Folders that a process takes at a time."""
 _MOST_PROCESSES = 4

@@ -13,7 +13,7 @@ from bead.errors import BeadError, DamagedFile, NotFound
 from bead.facts import FactVersion, Trust
 from bead.home import Home
 from bead.turns import Role
-from bead.wire.store import AppendTurn, Change, ChangeKind, Mark
+from bead.wire.store import AppendTurn, Change, ChangeKind, Mark, Rekey
 from bead_store.audit import first_broken_line
 from tests.contract.store.editors import EDITORS, in_place, soon, touch, vim
 from tests.contract.store.opening import Open, bytes_unchanged, opened, write_by_hand
@@ -165,6 +165,7 @@ async def test_unreadable_highest_version_makes_its_key_unavailable_within_two_s
     await either.write("old value")
     await either.write("new value")
     path = either.file(KEY, 2)
+    await soon(lambda: _text(either.file(KEY, 1)), lambda text: "status: superseded" in text)
     in_place(path, "---\nkey: user/editor\n\tstatus: current\n---\nnew value\n")
 
     with bytes_unchanged(path, either.file(KEY, 1)):
@@ -339,6 +340,19 @@ async def test_edit_that_a_write_comes_across_first_is_audited_all_the_same(loca
 
     assert answer.replaced == "ein"
     assert [verb for verb, _ in await _audited(local)] == ["created", "edited", "superseded"]
+
+
+async def test_deletion_that_a_write_comes_across_first_is_audited_and_nothing_of_ours_is(local: Open) -> None:
+    await local.write("one")
+    await local.write("two")
+    local.file(KEY, 2).unlink()
+
+    answer = await local.write("three")
+    await local.client.rekey(Rekey(old=KEY, new="user/tool"))
+
+    assert (answer.version, answer.replaced) == (2, "one")
+    verbs = [verb for verb, _ in await _audited(local)]
+    assert verbs == ["created", "superseded", "removed", "superseded", "rekeyed"]
 
 
 # -- sessions ------------------------------------------------------------------------------------------------------
