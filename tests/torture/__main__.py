@@ -38,9 +38,11 @@ def _one_part(arguments: argparse.Namespace) -> int:
 
         inline.install()
     import msgspec
+    import structlog
 
     from tests.torture import parts
 
+    structlog.configure(logger_factory=structlog.WriteLoggerFactory(file=sys.stderr))
     numbers = {name: getattr(arguments, name) for name in _NUMBERS}
     options = parts.Options(**numbers, is_whole=not arguments.few, control=arguments.control)
     try:

@@ -307,7 +307,8 @@ async def _others(store: StoreClient, claims: Claims) -> list[str]:
     decided = {step.body for step in claims.tried() if isinstance(step, Decide)}
     waiting = {item.id for item in (await store.review_queue()).items}
     for step, event in claims.acknowledged():
-        if isinstance(step, Write) and event.review_id and step.request.body not in decided:
+        # A question about two facts ("conflict") goes with the fact that it quotes; what was queued instead waits.
+        if isinstance(step, Write) and event.verb == "queued" and step.request.body not in decided:
             wrong += [] if event.review_id in waiting else [f"LOST: review item for {event.key}"]
         if isinstance(step, Decide):
             wrong += await _decision(store, step)
@@ -331,12 +332,15 @@ def _forgotten(home: Path, claims: Claims) -> list[str]:
     """After a forget no byte is left; one that was only begun has left all of it or nothing."""
     wrong: list[str] = []
     done = [step for step, _ in claims.acknowledged() if isinstance(step, Forget)]
+    written = [step for step, _ in claims.acknowledged()]
+    refused = {step.request.key for step in claims.tried() if isinstance(step, Write) and step not in written}
     for step in {step for step in claims.tried() if isinstance(step, Forget)}:
         versions = layout.versions_in(layout.directory_of(Home(home).facts, step.key))
         holders = [path for path in _all_files(home) if step.trace.encode() in path.read_bytes()]
         if step in done and versions:
             wrong.append(f"NOT FORGOTTEN: {step.key} has versions {versions}")
-        if not versions and holders:
+        # A turn that says what was refused as a fact is not about this key.
+        if not versions and holders and step.key not in refused:
             wrong.append(f"NOT FORGOTTEN: {step.key} is in {sorted(str(path.relative_to(home)) for path in holders)}")
     return wrong
 

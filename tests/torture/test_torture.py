@@ -17,10 +17,6 @@ pytestmark = pytest.mark.e2e
 
 _ROOT = Path(__file__).parents[2]
 _LIMIT_S = 170
-# Not strict: whether a sample meets the place is left to chance.
-_cut_off_erasing = pytest.mark.xfail(
-    strict=False, reason="a review item whose erasing was cut off stays in the queue, as a file of zeros"
-)
 
 
 def _run(part: str, *arguments: str) -> dict[str, Any]:
@@ -32,7 +28,6 @@ def _run(part: str, *arguments: str) -> dict[str, Any]:
     return tally
 
 
-@_cut_off_erasing
 def test_a_kill_or_an_error_at_any_call_loses_nothing_and_tears_nothing() -> None:
     """A seeded sample of the injections, from every kind of fault and every kind of call."""
     tally = _run("inject", "--injections", "96")
@@ -49,7 +44,6 @@ def test_a_kill_while_facts_and_turns_are_written_at_once_loses_nothing() -> Non
     assert tally["cases"] >= 20
 
 
-@_cut_off_erasing
 def test_after_a_power_cut_every_fact_is_there_and_no_file_is_torn() -> None:
     tally = _run("power", "--states", "40")
 
@@ -58,9 +52,6 @@ def test_after_a_power_cut_every_fact_is_there_and_no_file_is_torn() -> None:
     assert {"write", "supersede", "append", "forget"} <= set(tally["by_verb"])
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the store answers from the kernel's memory what a killed process had not synced"
-)
 def test_what_a_new_process_finds_of_a_killed_one_outlives_the_power_once_it_is_spoken_of() -> None:
     """`unchanged`, `queued` and `already there` are acknowledgements like any other."""
     tally = _run("again", "--few")
