@@ -217,7 +217,9 @@ class Store:
                 self.scan.trouble,
                 self.watch.trouble,
                 f"{unfinished} operations are not finished yet" if unfinished else None,
-                f"{damaged} files cannot be read; 'bead doctor' names them" if damaged else None,
+                f"{damaged} file{'' if damaged == 1 else 's'} cannot be read; 'bead doctor' names them"
+                if damaged
+                else None,
             )
             if words
         )
