@@ -170,6 +170,8 @@ class Store:
         await self.turn_lane.run(self._load_turns)
         await self.read_lane.run(self.scan.wait)
         await self._finish_intents()
+        with suppress(BeadError):  # they stay as they are, and the next start marks them
+            await self.fact_lane.run(self.facts.mark_behind)
         self.tasks.start(self.edits.run(), name="look at edited files")
         if self._watches:
             self.tasks.start(self.watch.run(), name="watch files")

@@ -21,6 +21,7 @@ from bead.wire.store import (
 )  # fmt: skip
 from bead_store.app import Store
 from bead_store.intents import Intent, Operation
+from bead_store.layout import version_number
 from tests.bytescan import traces
 from tests.contract.store.crashes import end_at, living
 
@@ -61,6 +62,17 @@ def append(store: Store, text: str, turn_id: str) -> None:
 def copy_of(home: Home, number: int) -> Home:
     shutil.copytree(home.root, home.root.with_name(f"home-{number}"), symlinks=True)
     return Home(home.root.with_name(f"home-{number}"))
+
+
+def all_marked(home: Home) -> bool:
+    """Whether every version but the newest says that it is superseded."""
+    folders = {path.parent for path in home.facts.rglob("v*.md")}
+    old = [
+        path
+        for folder in folders
+        for path in sorted(path for path in folder.glob("v*.md") if version_number(path.name))[:-1]
+    ]
+    return all("status: superseded" in path.read_text() for path in old)
 
 
 async def forget(store: Store) -> None:
@@ -188,6 +200,7 @@ async def test_decision_ended_at_any_call_is_carried_out_or_still_to_be_made(
         home = copy_of(filled, last + 1)
         await end_at(last, home, decide, monkeypatch)
         async with living(home, monkeypatch) as store:
+            assert all_marked(home), "a start has nothing left to do when it answers"
             done.append(item not in {each.id for each in store.review.items()})
             accepted = store.catalogue.current(OTHER).body == "emacs"
             rejected = store.tombstones.refuses(OTHER, "emacs")
