@@ -17,6 +17,8 @@ class Recorded:
     def __init__(self, fail: Mapping[str, OSError], fail_open_of: Path | None) -> None:
         self.synced: list[Path] = []
         """What fsync was asked for, in order, also when it failed."""
+        self.dropped: list[Path] = []
+        """Whose cached bytes the kernel was told to let go of."""
         self._fail = fail
         self._fail_open_of = fail_open_of
 
@@ -30,6 +32,11 @@ class Recorded:
         if "fsync" in self._fail:
             raise self._fail["fsync"]
         os.fsync(descriptor)
+
+    def posix_fadvise(self, descriptor: int, offset: int, length: int, advice: int) -> None:
+        """`os.posix_fadvise`."""
+        assert (offset, length, advice) == (0, 0, os.POSIX_FADV_DONTNEED)
+        self.dropped.append(Path(os.readlink(f"/proc/self/fd/{descriptor}")))
 
     def open(self, path: str | Path, flags: int, mode: int = 0o777) -> int:
         """`os.open`."""

@@ -462,6 +462,7 @@ class Disk:
             else:
                 os.fsync(descriptor)
         except OSError as error:
+            _drop_cached(descriptor)
             self.stopped = f"the disk failed to keep {path} ({error.strerror}); start bead again when it is healthy"
             raise WritesStopped(self.stopped) from None
 
@@ -488,6 +489,13 @@ def refused_by_disk(path: Path, error: OSError) -> Unavailable:
 def _refusal(error: OSError) -> str:
     is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     return f"the disk {'is full' if is_full else 'refuses to be written'} ({error.strerror}): nothing new is kept"
+
+
+def _drop_cached(descriptor: int) -> None:
+    """After a failed fsync: let readers see what the disk has, not the lost bytes that the kernel still holds."""
+    if sys.platform != "darwin":  # there the call is missing
+        with contextlib.suppress(OSError):
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

@@ -236,3 +236,16 @@ def test_new_log_gets_its_name_synced_though_its_folder_could_not_be_opened_at_f
         disk.sync_appended()
     assert sorted(calls.synced) == [tmp_path / "raw", tmp_path / "raw" / "log"]
     assert (tmp_path / "raw" / "log").read_bytes() == b"kept\n"
+
+
+def test_bytes_that_the_disk_has_lost_are_not_read_from_the_kernels_memory(tmp_path: Path) -> None:
+    """After a failed fsync the page counts as clean: the next start would find there what a power cut takes."""
+    disk = Disk()
+    disk.append(tmp_path / "log", b"line\n")
+    with recorded(files, fail={"fsync": OSError(errno.EIO, "Input/output error")}) as calls:
+        with pytest.raises(WritesStopped):
+            disk.sync_appended()
+
+    assert calls.dropped == calls.synced
+    assert len(calls.synced) == 1, "a failed fsync is never tried again, and stops the others"
+    assert not disk.is_settled
