@@ -59,11 +59,6 @@ class StoreClient:
         """Whether calls reach the store in the order in which they are begun; over sockets they need not."""
         return isinstance(self._bus, InProcessTransport)
 
-    @property
-    def keeps_order(self) -> bool:
-        """Whether calls reach the store in the order in which they are begun; over sockets they need not."""
-        return isinstance(self._bus, InProcessTransport)
-
     async def health(self) -> Health:
         """Readiness and what is degraded."""
         return Health.model_validate_json(await call(self._bus, "GET", "/health"))
