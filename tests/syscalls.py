@@ -14,13 +14,14 @@ import pytest
 class Recorded:
     """Stands in the place of `os`."""
 
-    def __init__(self, fail: Mapping[str, OSError], fail_open_of: Path | None) -> None:
+    def __init__(self, fail: Mapping[str, OSError], fail_open_of: Path | None, fail_unlink_of: Path | None) -> None:
         self.synced: list[Path] = []
         """What fsync was asked for, in order, also when it failed."""
         self.dropped: list[Path] = []
         """Whose cached bytes the kernel was told to let go of."""
         self._fail = fail
         self._fail_open_of = fail_open_of
+        self._fail_unlink_of = fail_unlink_of
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(os, name)
@@ -44,6 +45,12 @@ class Recorded:
             raise OSError(errno.EMFILE, os.strerror(errno.EMFILE), str(path))
         return os.open(path, flags, mode)
 
+    def unlink(self, path: str | Path) -> None:
+        """`os.unlink`."""
+        if self._fail_unlink_of is not None and Path(path) == self._fail_unlink_of:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        os.unlink(path)
+
     def _failing(self, call: Any, error: OSError) -> Any:
         def fail(*args: Any, **kwargs: Any) -> None:
             if call is os.close:
@@ -55,10 +62,14 @@ class Recorded:
 
 @contextmanager
 def recorded(
-    module: ModuleType, *, fail: Mapping[str, OSError] | None = None, fail_open_of: Path | None = None
+    module: ModuleType,
+    *,
+    fail: Mapping[str, OSError] | None = None,
+    fail_open_of: Path | None = None,
+    fail_unlink_of: Path | None = None,
 ) -> Iterator[Recorded]:
     """`module` sees the stand-in while the block runs."""
-    stand_in = Recorded(fail or {}, fail_open_of)
+    stand_in = Recorded(fail or {}, fail_open_of, fail_unlink_of)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "os", stand_in)
         yield stand_in

@@ -456,6 +456,7 @@ class Disk:
         self._loose.discard(path)
 
     def _sync(self, descriptor: int, path: Path) -> None:
+        self.require_health()  # also between the steps of what another thread is doing
         try:
             if sys.platform == "darwin":  # fsync there leaves the data in the drive's cache
                 fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)

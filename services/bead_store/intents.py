@@ -6,12 +6,13 @@ taken out of their place and not destroyed yet. What to finish, and how, is the 
 """
 
 import secrets
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 
 import msgspec
 
-from bead.errors import DamagedFile
+from bead.errors import DamagedFile, Unavailable
 from bead_store import files
 
 _MAX_BYTES = 64 << 20
@@ -75,7 +76,12 @@ class Intents:
     def begin(self, intent: Intent) -> str:
         """Write it down, durable on return; its id."""
         id = secrets.token_hex(8)
-        self._disk.create(self._path(id), _encode(intent))
+        try:
+            self._disk.create(self._path(id), _encode(intent))
+        except Unavailable:
+            with suppress(Unavailable):  # then the next start does what was wanted, or finds that it cannot
+                self._disk.remove(self._path(id))
+            raise
         self.open[id] = intent
         return id
 

@@ -98,8 +98,12 @@ class ReviewFiles:
         """The item is decided."""
         self._disk.erase(self._path(item))
 
+    def is_half_erased(self, item: str) -> bool:
+        """Whether it is there, and what it was taken away for is done."""
+        return _holds_nul(self._path(item))
+
     def finish_erasing(self, item: str | None = None) -> bool:
-        """After a crash: take away what was being erased, the item or any; whether it was.
+        """After trouble: take away what was being erased, the item or any; whether it was.
 
         Only an erasing puts a NUL into an item, in some of its blocks first; what it was taken away for is done.
         """

@@ -40,6 +40,9 @@ class Verdicts:
             NotFound: no such item waits.
             Refused: the value cannot be written; the item stays.
         """
+        for id, half_done in list(self._intents.open.items()):
+            if half_done.item == item:
+                self.finish(id, half_done)
         try:
             proposal = self._review.proposal(item)
         except NotFound:
@@ -48,17 +51,15 @@ class Verdicts:
             raise
         intent = self._intents.begin(Intent(operation, item=item))
         try:
-            decided = self._carry_out(operation, item, proposal)
+            return self._carry_out(operation, item, proposal)
         finally:
             # A value that is refused stays where it is, and so does one that the disk would not take: asked again.
-            self._intents.finish(intent)
-        self._decided[operation, item] = decided
-        while len(self._decided) > _REMEMBERED:
-            self._decided.popitem(last=False)
-        return decided
+            # What is done but for the item is finished by whoever asks again, else by the next start.
+            if not self._review.is_half_erased(item):
+                self._intents.finish(intent)
 
     def finish(self, id: str, intent: Intent) -> None:
-        """After a crash: do what was decided, unless it is done."""
+        """After trouble: do what was decided, unless it is done."""
         assert intent.item is not None, "a decision is about an item"
         if self._review.finish_erasing(intent.item):
             self._audit.record(_WORDS[intent.operation], intent.item)
@@ -83,6 +84,13 @@ class Verdicts:
             )
         elif proposal.kind != KEY_CONFLICT:  # there, a no says that both are true
             self._tombstones.bury_proposal(proposal.key, proposal.body, item)
+        decided = Decided(id=item, decision=_WORDS[operation], key=proposal.key, written=written)
+        self._remember(operation, decided)
         self._review.take_away(item)
         self._audit.record(_WORDS[operation], item)
-        return Decided(id=item, decision=_WORDS[operation], key=proposal.key, written=written)
+        return decided
+
+    def _remember(self, operation: Operation, decided: Decided) -> None:
+        self._decided[operation, decided.id] = decided
+        while len(self._decided) > _REMEMBERED:
+            self._decided.popitem(last=False)

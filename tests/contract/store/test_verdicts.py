@@ -2,10 +2,13 @@
 
 import pytest
 
-from bead.errors import NotFound, Tombstoned
+from bead.errors import NotFound, Tombstoned, Unavailable
 from bead.facts import FactType, Trust
+from bead.home import Home
 from bead.wire.store import Verb
-from tests.contract.store.opening import Open
+from bead_store import files
+from tests.contract.store.opening import Open, opened
+from tests.syscalls import recorded
 
 KEY = "user/editor"
 
@@ -75,3 +78,35 @@ async def test_unknown_item_is_not_found(store: Open, item: str) -> None:
         await store.client.accept(item)
     with pytest.raises(NotFound):
         await store.client.reject(item)
+
+
+@pytest.mark.parametrize("verb", ["accept", "reject"])
+@pytest.mark.parametrize("then", ["asked again", "started again"])
+async def test_item_that_the_disk_would_not_let_go_is_gone_in_the_end_and_decided_once(
+    home: Home, verb: str, then: str
+) -> None:
+    """Its bytes are zeros already when the disk refuses to remove its name."""
+    async with opened(home) as store:
+        item = await queued(store)
+        path = home.queue / f"{item}.md"
+        with recorded(files, fail_unlink_of=path), pytest.raises(Unavailable, match="disk is full"):
+            await getattr(store.client, verb)(item)
+        assert path.exists()
+        if then == "asked again":
+            assert (await getattr(store.client, verb)(item)).key == KEY
+
+    async with opened(home) as store:
+        assert not path.exists()
+        assert (await store.client.health()).degraded == ()
+        assert len((await store.client.history(KEY)).versions) == (2 if verb == "accept" else 1)
+
+
+async def test_decision_that_could_not_be_written_down_is_not_made_later(home: Home) -> None:
+    async with opened(home) as store:
+        item = await queued(store)
+        with recorded(files, fail_open_of=home.intents), pytest.raises(Unavailable):
+            await store.client.accept(item)
+
+    async with opened(home) as store:
+        assert [each.id for each in (await store.client.review_queue()).items] == [item]
+        assert (await store.client.current_fact(KEY)).body == "helix"

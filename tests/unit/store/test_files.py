@@ -249,3 +249,15 @@ def test_bytes_that_the_disk_has_lost_are_not_read_from_the_kernels_memory(tmp_p
     assert calls.dropped == calls.synced
     assert len(calls.synced) == 1, "a failed fsync is never tried again, and stops the others"
     assert not disk.is_settled
+
+
+def test_nothing_is_synced_any_more_once_the_disk_has_lost_something(tmp_path: Path) -> None:
+    """A group fsync may be under way when another file's fails: its file may be the one that was lost."""
+    disk = Disk()
+    disk.append(tmp_path / "log", b"line\n")
+    with recorded(files, fail={"fsync": OSError(errno.EIO, "Input/output error")}), pytest.raises(WritesStopped):
+        disk.overwrite(tmp_path / "log", [(0, b"LINE")])
+
+    with recorded(files) as calls, pytest.raises(WritesStopped):
+        disk.sync_appended()
+    assert calls.synced == []
