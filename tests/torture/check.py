@@ -253,9 +253,18 @@ async def _current_as_seen(store: StoreClient, claims: Claims) -> list[str]:
     now = {fact.key: fact.version for fact in (await store.list_facts()).facts}
     return [
         f"CURRENT CHANGED: {key}: v{last.current.get(key)} was answered before, v{now.get(key)} after the restart"
-        for key in sorted((now.keys() | last.current.keys()) - claims.leaving() - _moving(claims))
+        for key in sorted(
+            (now.keys() | last.current.keys()) - claims.leaving() - _moving(claims) - _half_accepted(claims)
+        )
         if now.get(key) != last.current.get(key)
     ]
+
+
+def _half_accepted(claims: Claims) -> frozenset[str]:
+    """Keys of accepted values whose write was refused after the decision was written down: the restart carries it out."""
+    done = [step for step, _ in claims.acknowledged()]
+    tried = [step for step in claims.tried() if isinstance(step, Decide) and step.verb == "accept"]
+    return frozenset(step.key for step in tried if step not in done)
 
 
 def _moving(claims: Claims) -> frozenset[str]:
