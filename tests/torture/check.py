@@ -261,7 +261,7 @@ async def _current_as_seen(store: StoreClient, claims: Claims) -> list[str]:
 
 
 def _half_accepted(claims: Claims) -> frozenset[str]:
-    """Keys of accepted values whose write was refused after the decision was written down: the restart carries it out."""
+    """Keys of accepted values whose write was refused once the decision was written down: the restart does it."""
     done = [step for step, _ in claims.acknowledged()]
     tried = [step for step in claims.tried() if isinstance(step, Decide) and step.verb == "accept"]
     return frozenset(step.key for step in tried if step not in done)
