@@ -32,7 +32,7 @@ test: $(VENV)/dev.stamp  ## lint, types, and every fast test (under 3 minutes)
 	@$(BIN)/ruff format --check -q . && $(BIN)/ruff check -q .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
-	@$(BIN)/pytest -q -m "not e2e and not harness and not docker"
+	@$(BIN)/pytest -q -n 4 --dist worksteal -m "not e2e and not harness and not docker"
 
 e2e: $(VENV)/dev.stamp  ## the real stack, real Claude Code, containers (what .ci/run adds)
 	@$(BIN)/pytest -q -m "e2e or harness or docker"

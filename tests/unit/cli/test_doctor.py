@@ -2,7 +2,6 @@
 
 import io
 import json
-import logging
 import os
 import shutil
 import socket
@@ -11,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import structlog
 
 from bead.home import Home
 from bead_cli.__main__ import run
@@ -29,15 +27,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     home = Home(tmp_path / "home")
     prepare(home)
     return home
-
-
-@pytest.fixture(autouse=True)
-def logs_as_they_were() -> Iterator[None]:
-    """A command that runs services in its own process sets its log level; other tests read these logs."""
-    before, handlers = structlog.get_config(), logging.getLogger().handlers[:]
-    yield
-    structlog.configure(**before)
-    logging.getLogger().handlers[:] = handlers
 
 
 def free_ports() -> dict[str, str]:
