@@ -12,6 +12,7 @@ What a change means is `edits`; how the lines come in is `watch`.
 import argparse
 import json
 import os
+import signal
 import sys
 import threading
 import time
@@ -46,6 +47,9 @@ def main() -> None:
     parser.add_argument("roots", nargs="+")
     args = parser.parse_args()
     os.nice(_NICENESS)
+    # A signal to the whole group (a terminal's, a supervisor's) is the store's to answer: this ends with its input.
+    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, signal.SIG_IGN)
     threading.Thread(target=_end_with_the_store, daemon=True).start()
     run(args.roots, args.way, args.sweep_s, args.since_ns, _print)
 
