@@ -16,6 +16,6 @@ SCOPES: Mapping[str, tuple[str, ...]] = {
     ),
     "index": (*_READ, "POST /v1/changes/ack"),
     "dream": (*_READ, "GET /v1/queue", "POST /v1/facts", "POST /v1/changes/ack", "POST /v1/projects/resolve"),
-    "scheduler": (*_READ, "GET /v1/queue", "GET /v1/damage", "POST /v1/marks"),
+    "scheduler": (*_READ, "GET /v1/queue", "GET /v1/damage", "POST /v1/marks", "POST /v1/use/refresh"),
     "curate": ("GET /", "POST /"),
 }

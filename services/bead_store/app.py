@@ -17,6 +17,7 @@ from bead.home import Home
 from bead.settings import ScanSettings, StoreSettings
 from bead.tasks import Tasks
 from bead.wire.health import Health
+from bead.wire.store import UseRefreshed
 from bead_store import files
 from bead_store.audit import Audit
 from bead_store.catalogue import Catalogue
@@ -39,10 +40,13 @@ from bead_store.scan import NO_EXCEPTIONS, Scan
 from bead_store.settling import settle
 from bead_store.sync import GroupSync
 from bead_store.tombstones import Tombstones
+from bead_store.use import Use
 from bead_store.verdicts import Verdicts
 from bead_store.watch import Watch
 
 _OTHERS_AT_WORK_S = 60.0
+_USE_FILES = 2
+"""What a refresh before this one, or a full file, has left, and what came since."""
 
 log = structlog.get_logger()
 
@@ -92,7 +96,8 @@ class Store:
             now=now,
         )
         self.raw = RawLog(home.raw, owner, disk=self.disk, scan=self.scan, changes=self.changes)
-        self.conversations = Conversations(home.sessions, disk=self.disk)
+        self.use = Use(home.use, self.disk, now)
+        self.conversations = Conversations(home.sessions, disk=self.disk, use=self.use)
         self.credentials = Credentials(
             home.facts,
             catalogue=self.catalogue,
@@ -175,6 +180,24 @@ class Store:
         self.tasks.start(self.edits.run(), name="look at edited files")
         if self._watches:
             self.tasks.start(self.watch.run(), name="watch files")
+
+    async def refresh_use(self) -> UseRefreshed:
+        """Note in the facts' files when they were injected last, and drop the lines that said so.
+
+        Raises:
+            Unavailable: the disk refused; what is not folded yet is kept for the next time.
+        """
+        lines = refreshed = 0
+        for _ in range(_USE_FILES):
+            taken = await self.turn_lane.run(self.use.take)
+            if taken is None:
+                break
+            for key, uid in await self.slow_lane.run(self.catalogue.keys_of, taken.last_injected.keys()):
+                # One at a time: no write waits for all of them.
+                refreshed += await self.fact_lane.run(self.facts.note_injected, key, uid, taken.last_injected[uid])
+            await self.turn_lane.run(self.use.drop, taken)
+            lines += taken.lines
+        return UseRefreshed(lines=lines, facts=refreshed)
 
     async def _finish_intents(self) -> None:
         """Nobody is answered before this: what was begun in another life is done, or rolled back, first.

@@ -6,7 +6,7 @@ somebody else is told to `foreign`, whoever comes across it first.
 """
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Protocol
 
@@ -127,6 +127,11 @@ class Catalogue:
         entry = self._entries.get(key)
         fact = entry.fact if entry else None
         return fact.uid if fact else self._reader.uid(key, entry.versions if entry else ())
+
+    def keys_of(self, uids: Collection[str]) -> list[tuple[str, str]]:
+        """The keys whose current version has one of these uids, with it; looks at every fact. From any thread."""
+        facts = (entry.fact for entry in self.entries())
+        return [(fact.key, fact.uid) for fact in facts if fact and fact.uid in uids]
 
     def entries(self) -> Iterator[Entry]:
         """Every key's entry, a snapshot."""

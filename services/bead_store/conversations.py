@@ -18,6 +18,7 @@ from bead.wire.store import CommitBlocks, FindConversation
 from bead_store import files
 from bead_store.names import file_name
 from bead_store.redaction import Wanted
+from bead_store.use import Use
 
 MAX_FILE_BYTES = 32 << 20
 MEMORY_BYTES = 64 << 20
@@ -62,9 +63,10 @@ class _State:
 class Conversations:
     """Conversations of one home; asked and changed from the turns' lane only."""
 
-    def __init__(self, folder: Path, *, disk: files.Disk) -> None:
+    def __init__(self, folder: Path, *, disk: files.Disk, use: Use) -> None:
         self._folder = folder
         self._disk = disk
+        self._use = use
         self._states: OrderedDict[str, _State] = OrderedDict()
         self._at: defaultdict[str, list[str]] = defaultdict(list)
         """By position, the conversations that have it, newest last."""
@@ -132,6 +134,7 @@ class Conversations:
                 raise Refused(f"a conversation keeps at most {MAX_FILE_BYTES // 2} bytes of blocks")
             self._append(name, lines)
             self._keep(own, new)
+            self._use.note(name, new)
         else:
             self._disk.require_health()
         return own.conversation(())

@@ -12,7 +12,7 @@ from pathlib import Path
 import structlog
 
 from bead import keys
-from bead.errors import BadRequest, BeadError, Refused, Tombstoned, Unavailable
+from bead.errors import BadRequest, BeadError, DamagedFile, NotFound, Refused, Tombstoned, Unavailable
 from bead.facts import FactType, FactVersion, Sensitivity, Status, TriggerCard, Trust
 from bead.wire.store import ChangeKind, Mark, Verb, WriteAnswer, WriteFact
 from bead_store import layout
@@ -125,6 +125,29 @@ class Facts:
         self._rewrite(current, change)
         self._audit.record("marked", current.uid, version=current.version)
         return self._published(key)
+
+    def note_injected(self, key: str, uid: str, at: datetime) -> bool:
+        """Let the current version of this fact say that it was injected at `at`, unless it names a later time.
+
+        Whether its file was changed; not when the key holds another fact by now.
+
+        Raises:
+            Unavailable: the disk refused.
+        """
+        try:
+            self._catalogue.refresh(key)
+            current = self._catalogue.current(key)
+            is_noted = current.last_injected is not None and current.last_injected >= at
+            if is_noted or current.uid != uid or not self._says_its_date(current):
+                return False
+            self._rewrite(current, Rewrite(last_injected=at))
+        except NotFound:  # forgotten meanwhile
+            return False
+        except DamagedFile as error:
+            log.warning("a fact does not say when it was injected", uid=uid, error=error.code)
+            return False
+        self._published(key)
+        return True
 
     def finish_interrupted(self) -> None:
         """After a crash between a new version and the mark on the old one: mark it now."""
@@ -255,6 +278,11 @@ class Facts:
         seen = stamp_of(str(layout.version_path(self._folder, current.key, current.version)))
         data, _, place = self._catalogue.read_version(current.key, current.version)
         self._disk.replace(place.path, rewrite_fact(data, change, place), seen)
+
+    def _says_its_date(self, current: FactVersion) -> bool:
+        """False for a file of a person's that is as old as the disk says: to write it would make the fact new."""
+        _, fact, place = self._catalogue.read_version(current.key, current.version)
+        return place.written != fact.valid_from
 
     def _published(self, key: str) -> FactVersion:
         self._catalogue.refresh(key)

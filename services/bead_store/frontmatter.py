@@ -205,6 +205,7 @@ class Rewrite(NamedTuple):
     pinned: bool | None = None
     sensitivity: Sensitivity | None = None
     when: TriggerCard | None = None
+    last_injected: datetime | None = None
 
     def apply(self, fact: FactVersion) -> FactVersion:
         """`fact` as its file reads afterwards."""
@@ -260,9 +261,11 @@ def move_fact(data: bytes, place: Place, new: NewPlace) -> bytes:
     return written
 
 
-def _written(value: StrEnum | bool | TriggerCard) -> header.Written:
+def _written(value: StrEnum | bool | TriggerCard | datetime) -> header.Written:
     if isinstance(value, TriggerCard):
         return card_fields(value)
+    if isinstance(value, datetime):
+        return moment_text(value)
     return flag_text(value) if isinstance(value, bool) else Bare(value)
 
 

@@ -36,6 +36,7 @@ _FILE = re.compile(
     f"(?:harness: (?P<harness>{_VALUE})\n)?"
     f"(?:project_id: (?P<project_id>{_VALUE})\n)?"
     f"(?:when:(?P<when>{_CARD})\n)?"
+    "(?:last_injected: (?P<last_injected>[0-9T:.-]+Z)\n)?"
     "---\n"
 )
 _TYPES = {each.value: each for each in FactType}
@@ -63,16 +64,21 @@ def read(data: bytes, key: str, version: int) -> Packed | None:
             status=_STATUSES[match["status"]],
             trust=_TRUSTS[match["trust"]],
             sensitivity=_SENSITIVITIES[match["sensitivity"]],
-            valid_from=datetime.fromisoformat(match["valid_from"]).astimezone(UTC),
+            valid_from=_moment(match["valid_from"]),
             body=body,
             pinned=match["pinned"] == "true",
             sources=_items(match["sources"], "\n  - "),
             harness=_text(match["harness"]) if match["harness"] else None,
             project_id=_text(match["project_id"]) if match["project_id"] else None,
+            last_injected=_moment(match["last_injected"]) if match["last_injected"] else None,
             when=_card(match["when"]),
         )
     except (KeyError, ValueError, msgspec.DecodeError):
         return None
+
+
+def _moment(value: str) -> datetime:
+    return datetime.fromisoformat(value).astimezone(UTC)
 
 
 def _text(value: str) -> str:

@@ -39,6 +39,7 @@ from bead.wire.store import (
     ResolveProject,
     ReviewQueue,
     SessionList,
+    UseRefreshed,
     WriteFact,
 )
 from bead_store.intents import Operation
@@ -98,6 +99,10 @@ def add_routes(api: FastAPI, store: Callable[[], "Store"]) -> None:
     @api.post("/v1/forget")
     async def forget(request: ConfirmForget) -> ForgetReceipt:
         return await store().forgetting.forget(request)
+
+    @api.post("/v1/use/refresh")
+    async def refresh_use() -> UseRefreshed:
+        return await store().refresh_use()
 
     @api.get("/v1/damage")
     async def damage() -> DamageReport:

@@ -36,6 +36,11 @@ class Home:
         return self.root / "index.db"
 
     @property
+    def use(self) -> Path:
+        """When facts were injected, until their files say so."""
+        return self.root / "store" / "use.jsonl"
+
+    @property
     def audit_log(self) -> Path:
         """Hash-chained list of what happened, without values."""
         return self.root / "audit.log"

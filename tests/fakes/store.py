@@ -61,6 +61,7 @@ from bead.wire.store import (
     SessionView,
     TurnAppended,
     TurnView,
+    UseRefreshed,
     Verb,
     WriteAnswer,
     WriteFact,
@@ -104,6 +105,8 @@ class FakeStore:
         self._directories: dict[str, str] = {}
         self.conversations: dict[str, Conversation] = {}
         self._whose: dict[str, tuple[str, str]] = {}
+        self._used: list[tuple[datetime, tuple[str, ...]]] = []
+        """When blocks were kept and the facts of each, since the last refresh."""
 
     # -- what tests do behind the client's back -----------------------------------------------------------------------
 
@@ -355,11 +358,25 @@ class FakeStore:
         if current.generation != request.generation or clash or is_refused:
             raise StaleConversation("the conversation has moved on", state=msgspec.to_builtins(current))
         new = tuple(block for block in request.blocks if (block.position, block.kind) not in held)
+        self._used += [(self.clock, block.fact_uids) for block in new if block.fact_uids]
         kept = Conversation(current.id, current.generation or 1, current.blocks + new)
         self.conversations.pop(current.id, None)
         self.conversations[current.id] = kept  # newest last
         self._whose[current.id] = (request.owner, request.project)
         return Conversation(current.id, kept.generation)
+
+    async def refresh_use(self) -> UseRefreshed:
+        """`POST /v1/use/refresh`."""
+        used, self._used = self._used, []
+        last = {uid: at for at, uids in used for uid in uids}
+        refreshed = 0
+        for key, versions in self.facts.items():
+            at, current = last.get(versions[-1].uid), versions[-1]
+            if at and not (current.last_injected and current.last_injected >= at):
+                versions[-1] = current.model_copy(update={"last_injected": at})
+                await self.note(ChangeKind.FACT, key)
+                refreshed += 1
+        return UseRefreshed(lines=len(used), facts=refreshed)
 
     def _others(self, owner: str, project: str, id: str) -> list[Conversation]:
         """Other conversations of the same owner and project, newest first."""
@@ -491,6 +508,10 @@ def _add_routes(api: FastAPI, store: FakeStore) -> None:
     @api.post("/v1/forget")
     async def forget(request: ConfirmForget) -> ForgetReceipt:
         return await store.decisions.forget(request)
+
+    @api.post("/v1/use/refresh")
+    async def refresh_use() -> UseRefreshed:
+        return await store.refresh_use()
 
     @api.post("/v1/projects/resolve")
     async def resolve(request: ResolveProject) -> Project | None:

@@ -34,6 +34,7 @@ from bead.wire.store import (
     SessionList,
     SessionView,
     TurnAppended,
+    UseRefreshed,
     WriteAnswer,
     WriteFact,
 )
@@ -42,6 +43,7 @@ FORGET_TIMEOUT_S = 600.0
 """A forget reads the whole raw log."""
 
 _READS_ALL_S = 60.0
+_REWRITES_MANY_S = 600.0
 
 _encode = msgspec.json.Encoder().encode
 _conversation = msgspec.json.Decoder(Conversation).decode
@@ -142,6 +144,12 @@ class StoreClient:
     async def verify_audit(self) -> AuditReport:
         """Whether the chain of the audit log holds; reads all of it."""
         return AuditReport.model_validate_json(await call(self._bus, "GET", "/v1/audit/verify", timeout_s=_READS_ALL_S))
+
+    async def refresh_use(self) -> UseRefreshed:
+        """Let every fact's file say when it was injected last."""
+        return UseRefreshed.model_validate_json(
+            await call(self._bus, "POST", "/v1/use/refresh", timeout_s=_REWRITES_MANY_S)
+        )
 
     async def rescan(self) -> RescanProgress:
         """Start a scan of all stored text for credentials, unless one runs; it goes on by itself."""

@@ -249,6 +249,15 @@ class AuditReport(Model):
     """Number of the first line that was changed, or follows one that was removed or added; None when all hold."""
 
 
+class UseRefreshed(Model):
+    """`POST /v1/use/refresh`: what was noted in the facts' files."""
+
+    lines: int
+    """Injected blocks since the last time."""
+    facts: int
+    """Facts whose file says a later `last_injected` now."""
+
+
 class RescanProgress(Model):
     """`GET /v1/scan/rescan`, and the answer of the `POST` that starts one: how far it is, and what it has replaced."""
 

@@ -17,6 +17,7 @@ from tests.contract.store import (
     test_projects,
     test_rekey,
     test_turns,
+    test_use,
     test_verdicts,
 )
 from tests.contract.store.opening import Open
@@ -69,6 +70,7 @@ _MODULES = (
     test_projects,
     test_rekey,
     test_turns,
+    test_use,
     test_verdicts,
 )
 for _module in _MODULES:

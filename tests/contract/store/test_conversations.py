@@ -121,7 +121,7 @@ async def test_odd_ids_stay_inside_the_folder(store: Open) -> None:
         CommitBlocks(conversation=found.id, generation=0, owner="me", project="shop", blocks=(PINNED,))
     )
 
-    assert [path.parent for path in store.home.root.rglob("*.jsonl")] == [store.home.sessions]
+    assert {path.parent for path in store.home.root.rglob("*.jsonl")} == {store.home.sessions, store.home.use.parent}
     assert (await find(store, 1, session="../../S")).blocks == (PINNED,)
 
 

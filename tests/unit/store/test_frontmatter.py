@@ -1,7 +1,7 @@
 """Reading what editors leave, and changing a few fields without touching another byte (B11, B36, B46)."""
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -194,6 +194,17 @@ def test_rewrite_keeps_unknown_fields_order_comments_and_quotes() -> None:
         'trust: user_stated\r\nkey: user/editor\r\nwhen:\r\n  do:\r\n    - "make: all" # card\r\npinned: true\r\n'
         "type: user\r\nzzz: [1.10, no]\r\nsensitivity: public\r\n...\r\n\r\n  I use vim  \r\n\r\n"
     )
+
+
+def test_rewrite_of_the_last_injection_touches_only_its_line() -> None:
+    at = datetime(2026, 11, 30, 9, 12, tzinfo=UTC)
+    before = written("pinned: true # mine\nwhen:\n  say: [a]\n# below\n")
+
+    added = rewrite_fact(before, Rewrite(last_injected=at), place())
+    moved = rewrite_fact(added, Rewrite(last_injected=at + timedelta(days=1)), place())
+
+    assert added == before.replace(b"# below\n", b"# below\nlast_injected: 2026-11-30T09:12:00Z\n")
+    assert moved == added.replace(b"11-30T", b"12-01T")
 
 
 def test_rewrite_replaces_a_card_of_any_layout_and_leaves_the_comment_below_it() -> None:

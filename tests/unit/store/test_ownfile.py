@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bead.errors import DamagedFile
 from bead.facts import FactType, FactVersion, Sensitivity, Status, TriggerCard, Trust
 from bead_store import ownfile, packed
-from bead_store.frontmatter import Place, parse_fact, render_fact
+from bead_store.frontmatter import Place, Rewrite, parse_fact, render_fact, rewrite_fact
 
 WRITTEN = datetime(2026, 11, 5, 9, 12, 0, 123456, tzinfo=UTC)
 PLACE = Place(Path("v3.md"), "user/editor", 3, "owner", WRITTEN)
@@ -48,6 +48,17 @@ def test_what_bead_writes_is_read_the_same_both_ways(fact: FactVersion, supersed
     fast = ownfile.read(data, PLACE.key, PLACE.version)
 
     assert fast is not None and packed.of_fact(parse_fact(data, PLACE)) == fast
+
+
+@given(facts)
+def test_fact_that_says_when_it_was_injected_is_read_the_fast_way(fact: FactVersion) -> None:
+    """A used fact is one that matters at a start, and there may be many of them."""
+    at = WRITTEN.replace(microsecond=0)
+    data = rewrite_fact(render_fact(fact, None), Rewrite(last_injected=at), PLACE)
+
+    fast = ownfile.read(data, PLACE.key, PLACE.version)
+
+    assert fast is not None and fast.last_injected == at and packed.of_fact(parse_fact(data, PLACE)) == fast
 
 
 @given(facts, st.integers(0, 60), st.sampled_from(["", "\r", "x: 1", "'a'", "\t", "  - b", "# c", "---", "[a]", "\0"]))

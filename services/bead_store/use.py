@@ -1,0 +1,120 @@
+"""Which facts were injected when: `store/use.jsonl`, one line a block, until a refresh notes it in the facts' files.
+
+A line says when, in which conversation, which facts and where; uids only, as in the audit log, so a forget leaves the
+lines alone and the next refresh drops them. Losing one costs a date, so trouble here never undoes a commit. Which file
+a uid means, and writing it there, is `facts`'s.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import structlog
+
+from bead.conversations import Block, BlockKind
+from bead.errors import BeadError
+from bead_store import files
+
+MAX_BYTES = 4 << 20
+"""Of each of the two files (I17): some twenty thousand blocks, months of work; a refresh empties them every night.
+Where nothing ever asks for one, the oldest lines go."""
+
+log = structlog.get_logger()
+
+
+class _Line(msgspec.Struct):
+    """One block."""
+
+    at: datetime
+    conversation: str = msgspec.field(name="session/conversation")
+    facts: tuple[str, ...]
+    """`uid@version`, or the uid alone where nobody noted the version."""
+    kind: BlockKind
+
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(_Line).decode
+
+
+class Taken(NamedTuple):
+    """Lines that were set aside to be folded."""
+
+    last_injected: Mapping[str, datetime]
+    """By uid."""
+    lines: int
+    stamp: int
+    """Of their file."""
+
+
+class Use:
+    """One home's; asked from the turns' lane only. New lines go to `path`, those being folded lie beside it."""
+
+    def __init__(self, path: Path, disk: files.Disk, now: Callable[[], datetime]) -> None:
+        self._path = path
+        self._aside = path.with_suffix(".old.jsonl")
+        self._disk = disk
+        self._now = now
+
+    def note(self, conversation: str, blocks: Iterable[Block]) -> None:
+        """Add a line for each block that carries facts; synced with the next group. Never raises what a disk says."""
+        at = self._now().replace(microsecond=0)
+        lines = [_Line(at, conversation, block.told, block.kind) for block in blocks if block.fact_uids]
+        if not lines:
+            return
+        try:
+            if _size(self._path) >= MAX_BYTES:
+                self._set_aside()
+            self._disk.append(self._path, b"".join(_encode(line) + b"\n" for line in lines))
+        except BeadError as error:
+            log.warning("the use of facts is not noted", facts=sum(len(line.facts) for line in lines), error=error.code)
+
+    def take(self) -> Taken | None:
+        """The lines that are to be folded next, oldest first; they stay on disk until `drop`. None when there are none.
+
+        Those of a refresh that did not come to its end are the first: folding them twice changes nothing.
+        """
+        if not self._aside.exists():
+            if not self._path.exists():
+                return None
+            self._set_aside()
+        stamp = files.stamp_of(str(self._aside))
+        lines = list(_lines(files.read(self._aside, 2 * MAX_BYTES)))
+        return Taken(_newest(lines), len(lines), stamp)
+
+    def drop(self, taken: Taken) -> None:
+        """They are folded. A file that took their place meanwhile stays for the next time."""
+        if files.stamp_of(str(self._aside)) == taken.stamp:
+            self._disk.remove(self._aside)
+
+    def _set_aside(self) -> None:
+        self._disk.remove(self._aside)
+        self._disk.move(self._path, self._aside)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _lines(data: bytes) -> Iterator[_Line]:
+    """The lines that can be read; a crash may have torn one."""
+    for raw in data.splitlines():
+        with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
+            line = _decode(raw)
+            if line.at.tzinfo is not None:
+                yield line
+
+
+def _newest(lines: Iterable[_Line]) -> dict[str, datetime]:
+    """When each fact was injected last."""
+    last: dict[str, datetime] = {}
+    for line in lines:
+        for told in line.facts:
+            uid = told.partition("@")[0]
+            last[uid] = max(line.at, last.get(uid, line.at))
+    return last
