@@ -38,9 +38,11 @@ UNREADABLE = {
 }
 
 
-LIMIT_S = 0.25 + 0.25
-"""What may be added, 250 ms, and as much again for a machine that does other things beside; a request that really
-waits for a silent service would take thirty seconds. `bead bench` measures, tests only tell the two apart."""
+LIMIT_S = 0.25
+"""What a service that is down or silent may add to a request. The best of three counts: other work on the machine only
+adds to a measurement, and each has a proxy of its own, for one that was disappointed does not wait again."""
+AT_ONCE_S = 0.1
+TRIES = 3
 
 
 async def timed(request: Any) -> float:
@@ -52,39 +54,46 @@ async def timed(request: Any) -> float:
 
 @pytest.mark.parametrize(("store_mode", "index_mode"), BROKEN)
 async def test_a_broken_service_costs_at_most_its_time_and_changes_no_byte(
-    world: World, proxy: Served, store_mode: Mode, index_mode: Mode
+    world: World, serve: Serve, store_mode: Mode, index_mode: Mode
 ) -> None:
     world.index.pinned = [fact("p", "vim is the editor")]
-    world.store_bus.mode, world.index_bus.mode = store_mode, index_mode
     sent = json.dumps(conversation(2)).encode()
-    direct_s = await timed(proxy.ask(sent, "X-Bead-Off: 1"))
+    added_s: list[float] = []
+    for _ in range(TRIES):
+        async with serve() as proxy:
+            world.store_bus.mode, world.index_bus.mode = store_mode, index_mode
+            direct_s = await timed(proxy.ask(sent, "X-Bead-Off: 1"))
+            added_s.append(await timed(proxy.ask(sent)) - direct_s)
+            degraded = json.loads((await proxy.send("GET /bead/health")).body)["degraded"]
 
-    took_s = await timed(proxy.ask(sent))
+        [cause] = {cause.rpartition(": ")[2] for cause in degraded}
+        assert cause.startswith("the store" if store_mode is not Mode.WELL else "the index")
 
-    assert world.forwarded() == [sent, sent]
-    assert took_s - direct_s < LIMIT_S
-    [cause] = {
-        cause.rpartition(": ")[2] for cause in json.loads((await proxy.send("GET /bead/health")).body)["degraded"]
-    }
-    assert cause.startswith("the store" if store_mode is not Mode.WELL else "the index")
+    assert world.forwarded() == [sent, sent] * TRIES
+    assert min(added_s) < LIMIT_S
 
 
-async def test_after_a_failure_others_do_not_wait(world: World, proxy: Served) -> None:
-    world.store_bus.mode = world.index_bus.mode = Mode.SILENT
-    await proxy.ask(conversation(1))
+async def test_after_a_failure_others_do_not_wait(world: World, serve: Serve) -> None:
+    tries_s: list[list[float]] = []
+    for _ in range(TRIES):
+        world.store_bus.mode = world.index_bus.mode = Mode.SILENT
+        async with serve() as proxy:
+            await proxy.ask(conversation(1))
+            tries_s.append([await timed(proxy.ask(conversation(n), f"X-Bead-Session: s{n}")) for n in (2, 3, 4)])
 
-    took_s = [await timed(proxy.ask(conversation(turn), f"X-Bead-Session: s{turn}")) for turn in (2, 3, 4)]
-
-    assert min(took_s) < 0.1
+    assert max(map(min, zip(*tries_s, strict=True))) < AT_ONCE_S
 
 
 @pytest.mark.parametrize("mode", [Mode.DOWN, Mode.SILENT])
 async def test_a_store_that_only_captures_is_waited_for_once(world: World, serve: Serve, mode: Mode) -> None:
     world.store_bus.mode = mode
-    async with serve(inject="off") as proxy:
-        took_s = [await timed(proxy.ask(conversation(turn))) for turn in (1, 2, 3, 4)]
+    tries_s: list[list[float]] = []
+    for _ in range(TRIES):
+        async with serve(inject="off") as proxy:
+            tries_s.append([await timed(proxy.ask(conversation(turn))) for turn in (1, 2, 3, 4)])
 
-    assert took_s[0] < LIMIT_S and min(took_s[1:]) < 0.1
+    first_s, *others_s = map(min, zip(*tries_s, strict=True))
+    assert first_s < LIMIT_S + 0.05 and max(others_s) < AT_ONCE_S
 
 
 async def test_what_was_inserted_before_is_inserted_while_the_services_are_away(world: World, proxy: Served) -> None:
