@@ -7,6 +7,7 @@ import resource
 import statistics
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -127,7 +128,7 @@ async def write_pairs(work: Work, rounds: int, say: Say) -> list[Pair]:
         durable: tuple[list[float], list[float]] = ([], [])
         for number in range(_LOADS):
             durable[0].append(await _under_load(client, number, rounds))
-            durable[1].append(_timed(lambda number=number: _bare_load(folder, number, rounds)) / rounds / _CALLERS)  # type: ignore[misc]
+            durable[1].append(_timed(partial(_bare_load, folder, number, rounds)) / rounds / _CALLERS)
     return [
         _pair("new fact: durable", new, MOST_RATIO),
         _pair("new version, the old one marked: durable", versions, MOST_RATIO),
@@ -225,13 +226,13 @@ async def _in_turns(
     others: list[float] = []
     for number in range(rounds):
         if number % 2:
-            others.append(_timed(lambda number=number: theirs(number)))  # type: ignore[misc]
+            others.append(_timed(partial(theirs, number)))
         started = time.perf_counter()
         await ours(number)
         mine.append(time.perf_counter() - started)
         await drained()
         if not number % 2:
-            others.append(_timed(lambda number=number: theirs(number)))  # type: ignore[misc]
+            others.append(_timed(partial(theirs, number)))
     return mine, others
 
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 import shutil
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -236,7 +237,7 @@ async def test_folder_that_is_moved_away_takes_its_keys_along(store: Open, tmp_p
     (store.home.facts / "user/tools").rename(tmp_path / "away")
 
     for key in ("user/tools/editor", "user/tools/shell"):
-        await soon(lambda key=key: _body(store, key), lambda body: body == "not-found", within_s=2.5)  # type: ignore[misc]
+        await soon(partial(_body, store, key), lambda body: body == "not-found", within_s=2.5)
 
 
 async def test_touch_and_chmod_are_no_edits(either: Open) -> None:
