@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-_READ = ("GET /v1/facts", "GET /v1/sessions", "GET /v1/changes", "GET /v1/manifest", "GET /metrics")
+_READ = ("GET /v1/facts", "GET /v1/sessions", "GET /v1/episodes", "GET /v1/changes", "GET /v1/manifest", "GET /metrics")
 
 SCOPES: Mapping[str, tuple[str, ...]] = {
     "proxy": (
@@ -12,10 +12,18 @@ SCOPES: Mapping[str, tuple[str, ...]] = {
         "POST /v1/conversations/find",
         "POST /v1/conversations/commit",
         "POST /v1/projects/resolve",
+        "POST /v1/traces",
         "GET /metrics",
     ),
     "index": (*_READ, "POST /v1/changes/ack"),
-    "dream": (*_READ, "GET /v1/queue", "POST /v1/facts", "POST /v1/changes/ack", "POST /v1/projects/resolve"),
+    "dream": (
+        *_READ,
+        "GET /v1/queue",
+        "POST /v1/facts",
+        "POST /v1/episodes",
+        "POST /v1/changes/ack",
+        "POST /v1/projects/resolve",
+    ),
     "scheduler": (*_READ, "GET /v1/queue", "GET /v1/damage", "POST /v1/marks", "POST /v1/use/refresh"),
     "curate": ("GET /", "POST /"),
 }

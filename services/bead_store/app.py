@@ -25,6 +25,7 @@ from bead_store.changes import Changes
 from bead_store.conversations import Conversations
 from bead_store.credentials import Credentials
 from bead_store.edits import FactEdits, HandEdits
+from bead_store.episodes import Episodes, add_episode_routes
 from bead_store.facts import Facts
 from bead_store.forget import Forgetting, Lanes
 from bead_store.home import Prepared, prepare
@@ -40,6 +41,7 @@ from bead_store.scan import NO_EXCEPTIONS, Scan
 from bead_store.settling import settle
 from bead_store.sync import GroupSync
 from bead_store.tombstones import Tombstones
+from bead_store.traces import Traces, add_trace_routes
 from bead_store.use import Use
 from bead_store.verdicts import Verdicts
 from bead_store.watch import Watch
@@ -96,7 +98,16 @@ class Store:
             now=now,
         )
         self.raw = RawLog(home.raw, owner, disk=self.disk, scan=self.scan, changes=self.changes)
+        self.episodes = Episodes(
+            home.episodes,
+            disk=self.disk,
+            scan=self.scan,
+            tombstones=self.tombstones,
+            changes=self.changes,
+            now=now,
+        )
         self.use = Use(home.use, self.disk, now)
+        self.traces = Traces(home.traces, self.disk, now)
         self.conversations = Conversations(home.sessions, disk=self.disk, use=self.use)
         self.credentials = Credentials(
             home.facts,
@@ -118,6 +129,7 @@ class Store:
             home.raw,
             catalogue=self.catalogue,
             sessions=self.raw,
+            episodes=self.episodes,
             audit=self.audit,
             fact_lane=self.fact_lane,
             turn_lane=self.turn_lane,
@@ -146,7 +158,9 @@ class Store:
             disk=self.disk,
             catalogue=self.catalogue,
             raw=self.raw,
+            episodes=self.episodes,
             conversations=self.conversations,
+            traces=self.traces,
             tombstones=self.tombstones,
             intents=self.intents,
             changes=self.changes,
@@ -154,7 +168,7 @@ class Store:
             lanes=Lanes(self.fact_lane, self.turn_lane, self.slow_lane),
             tasks=tasks,
         )
-        self.watch = Watch(settings, (home.facts, home.raw), self.edits.noticed)
+        self.watch = Watch(settings, (home.facts, home.raw, home.episodes), self.edits.noticed)
         self.tasks = tasks
         self._loop = asyncio.get_running_loop()
         self.facts.on_unmarked = self._mark_soon
@@ -173,6 +187,7 @@ class Store:
         """Read what is there and finish what a crash interrupted."""
         await self.fact_lane.run(self._load_facts)
         await self.turn_lane.run(self._load_turns)
+        await self.traces.lane.run(self.traces.load)
         await self.read_lane.run(self.scan.wait)
         await self._finish_intents()
         with suppress(BeadError):  # they stay as they are, and the next start marks them
@@ -218,9 +233,10 @@ class Store:
     async def close(self) -> None:
         """Let running work end and make the last appends durable."""
         self.changes.close()
+        self.traces.close()
         with suppress(BeadError):  # the next start marks what is left
             await self.fact_lane.run(self.facts.mark_behind)
-        for lane in (self.slow_lane, self.fact_lane, self.turn_lane, self.read_lane):
+        for lane in (self.slow_lane, self.fact_lane, self.turn_lane, self.read_lane, self.traces.lane):
             await asyncio.to_thread(lane.close)
         if not self.disk.stopped:
             await self._sync_lane.run(self.disk.sync_appended)
@@ -268,6 +284,7 @@ class Store:
         self.projects.load()
         self.tombstones.load()
         self.intents.load()
+        self.episodes.load()
         self.disk.remove_leftovers(self.catalogue.load())
         self.facts.finish_interrupted()
 
@@ -315,6 +332,8 @@ def create_service(
 
     api = create_api("store", lifespan, _health(opened), registry)
     add_routes(api, store)
+    add_episode_routes(api, store)
+    add_trace_routes(api, lambda: store().traces)
     return Service("store", api, hot_routes(store), registry)
 
 

@@ -37,6 +37,7 @@ from bead_store.catalogue import Catalogue
 from bead_store.changes import Changes
 from bead_store.confirmations import LIFE_S, Confirmations
 from bead_store.conversations import Conversations
+from bead_store.episodes import Episodes
 from bead_store.files import Disk
 from bead_store.frontmatter import MAX_FILE_BYTES, Reader, normal_body
 from bead_store.intents import Intent, Intents, Operation
@@ -44,6 +45,7 @@ from bead_store.lanes import Lane
 from bead_store.raw import RawLog
 from bead_store.redaction import Wanted, look_for
 from bead_store.tombstones import Tombstones
+from bead_store.traces import Traces
 from bead_store.values import MIN_SEARCHED_CHARS
 
 CONSUMER = "index"
@@ -98,7 +100,9 @@ class Forgetting:
         disk: Disk,
         catalogue: Catalogue,
         raw: RawLog,
+        episodes: Episodes,
         conversations: Conversations,
+        traces: Traces,
         tombstones: Tombstones,
         intents: Intents,
         changes: Changes,
@@ -111,7 +115,9 @@ class Forgetting:
         self._disk = disk
         self._catalogue = catalogue
         self._raw = raw
+        self._episodes = episodes
         self._conversations = conversations
+        self._traces = traces
         self._tombstones = tombstones
         self._intents = intents
         self._changes = changes
@@ -196,6 +202,7 @@ class Forgetting:
         wanted = await self._lanes.slow.run(self._wanted, work)
         await self._redact_turns(work, wanted)
         await self._drop_blocks(work, wanted)
+        await self._drop_traces(work)
         await self._lanes.facts.run(self._drop_documents, work, wanted)
         await self._lanes.facts.run(self._destroy, work)
 
@@ -287,6 +294,10 @@ class Forgetting:
         how = "taken out of files that were overwritten and replaced"
         work.saw("conversation blocks", (len(names), "conversations"), dropped, how, left)
 
+    async def _drop_traces(self, work: _Work) -> None:
+        lines, dropped = await self._traces.lane.run(self._traces.drop, work.uids)
+        work.saw("traces", (lines, "lines"), dropped, "lines that name it taken out of files that were overwritten")
+
     def _drop_documents(self, work: _Work, wanted: Wanted) -> None:
         for name, folder in _documents(self._home):
             paths = _markdown_below(folder)
@@ -295,6 +306,7 @@ class Forgetting:
             for path in gone:
                 # Moved first: one that a crash leaves half erased where it lay would be a damaged file for ever.
                 self._disk.move(path, self._intents.folder(work.intent) / f"{_DOCUMENT}{secrets.token_hex(8)}")
+                self._episodes.gone(path)
             work.saw(name, (len(paths), "files"), len(gone), "overwritten with zeros and removed", left)
 
     def _destroy(self, work: _Work) -> None:

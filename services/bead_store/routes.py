@@ -43,6 +43,7 @@ from bead.wire.store import (
     WriteFact,
 )
 from bead_store.intents import Operation
+from bead_store.traces import keep_route
 
 if TYPE_CHECKING:
     from bead_store.app import Store
@@ -184,6 +185,7 @@ def hot_routes(store: Callable[[], "Store"]) -> Mapping[str, HotRoute]:
         "/v1/turns": append_turn,
         "/v1/conversations/find": find_conversation,
         "/v1/conversations/commit": commit_blocks,
+        "/v1/traces": keep_route(lambda: store().traces),
     }
 
 
@@ -232,4 +234,5 @@ def _manifest(store: "Store") -> Manifest:
         if not entry.trouble
     ]
     turns = [ManifestEntry(kind=ChangeKind.TURN, id=name, hash=state) for name, state in store.raw.states()]
-    return Manifest(epoch=store.changes.epoch, seq=seq, entries=(*facts, *turns))
+    episodes = [ManifestEntry(kind=ChangeKind.EPISODE, id=id, hash=state) for id, state in store.episodes.states()]
+    return Manifest(epoch=store.changes.epoch, seq=seq, entries=(*facts, *turns, *episodes))

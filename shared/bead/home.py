@@ -41,6 +41,11 @@ class Home:
         return self.root / "store" / "use.jsonl"
 
     @property
+    def traces(self) -> Path:
+        """What was injected why, ids and numbers only; one file a day."""
+        return self.root / "store" / "traces"
+
+    @property
     def audit_log(self) -> Path:
         """Hash-chained list of what happened, without values."""
         return self.root / "audit.log"

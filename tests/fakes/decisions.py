@@ -141,6 +141,9 @@ class Decisions:
         store.queue[:] = [item for item in store.queue if item not in about]
         counts["review queue"] = len(about)
         self.refused_uids |= {version.uid for version in every}
+        naming = [kept for kept in store.traces if kept.trace.names() & self.refused_uids]
+        store.traces[:] = [kept for kept in store.traces if kept not in naming]
+        counts["traces"] = len(naming)
         places = tuple(
             ForgetPlace(place=name, looked_at=count, unit=name, removed=count, how="taken out of memory")
             for name, count in counts.items()

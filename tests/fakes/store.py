@@ -20,7 +20,7 @@ from typing import TypeVar
 from urllib.parse import quote, unquote
 
 import msgspec
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from prometheus_client import CollectorRegistry
 
 from bead import __version__, keys
@@ -66,6 +66,7 @@ from bead.wire.store import (
     WriteAnswer,
     WriteFact,
 )
+from bead.wire.traces import KeptTrace, TraceKept, TracePage, TurnTrace, is_turn_id
 from tests.fakes.decisions import Decisions
 
 Asked = TypeVar("Asked")
@@ -105,6 +106,9 @@ class FakeStore:
         self._directories: dict[str, str] = {}
         self.conversations: dict[str, Conversation] = {}
         self._whose: dict[str, tuple[str, str]] = {}
+        self.traces: list[KeptTrace] = []
+        self._trace_seq = 0
+        self._traced = asyncio.Condition()
         self._used: list[tuple[datetime, tuple[str, ...]]] = []
         """When blocks were kept and the facts of each, since the last refresh."""
 
@@ -378,6 +382,35 @@ class FakeStore:
                 refreshed += 1
         return UseRefreshed(lines=len(used), facts=refreshed)
 
+    async def keep_trace(self, trace: TurnTrace) -> TraceKept:
+        """`POST /v1/traces`."""
+        if not is_turn_id(trace.turn):
+            raise BadRequest("'turn' of a trace names a turn")
+        async with self._traced:
+            self._trace_seq += 1
+            self.traces.append(KeptTrace(self._trace_seq, trace.without(self.decisions.refused_uids)))
+            self._traced.notify_all()
+        return TraceKept(self._trace_seq)
+
+    async def trace_page(self, after: int | None, limit: int, wait_s: float) -> TracePage:
+        """`GET /v1/traces`."""
+        if after is None:
+            return TracePage(self._trace_seq, tuple(self.traces[-limit:]))
+        async with self._traced:
+            try:
+                async with asyncio.timeout(wait_s):
+                    await self._traced.wait_for(lambda: self._trace_seq != after)
+            except TimeoutError:
+                pass
+        return TracePage(self._trace_seq, tuple(kept for kept in self.traces if kept.seq > after)[:limit])
+
+    def trace(self, turn: str) -> KeptTrace:
+        """`GET /v1/traces/{turn}`."""
+        for kept in reversed(self.traces):
+            if kept.trace.turn == turn:
+                return kept
+        raise NotFound("no trace of that turn is kept")
+
     def _others(self, owner: str, project: str, id: str) -> list[Conversation]:
         """Other conversations of the same owner and project, newest first."""
         return [
@@ -437,6 +470,7 @@ class FakeStore:
             "/v1/turns": _hot(AppendTurn, self.append_turn),
             "/v1/conversations/find": _hot(FindConversation, self.find_conversation),
             "/v1/conversations/commit": _hot(CommitBlocks, self.commit_blocks),
+            "/v1/traces": _hot(TurnTrace, self.keep_trace),
         }
         return Service("store", api, hot, registry)
 
@@ -532,6 +566,15 @@ def _add_routes(api: FastAPI, store: FakeStore) -> None:
     @api.post("/v1/changes/ack", status_code=204)
     async def acknowledge(request: Acknowledge) -> None:
         store.acknowledged[request.consumer] = request.seq
+
+    @api.get("/v1/traces")
+    async def traces(after: int | None = None, limit: int = 100, wait_s: float = 0.0) -> Response:
+        page = await store.trace_page(after, limit, wait_s)
+        return Response(msgspec.json.encode(page), media_type="application/json")
+
+    @api.get("/v1/traces/{turn:path}")
+    async def trace(turn: str) -> Response:
+        return Response(msgspec.json.encode(store.trace(turn)), media_type="application/json")
 
     @api.get("/v1/manifest")
     async def manifest() -> Manifest:

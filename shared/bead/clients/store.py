@@ -7,6 +7,7 @@ import msgspec
 from bead.bus.transport import DEFAULT_TIMEOUT_S, InProcessTransport, Transport, call
 from bead.conversations import Conversation
 from bead.facts import FactVersion
+from bead.wire.episodes import EpisodeList, EpisodeView, EpisodeWritten, WriteEpisode
 from bead.wire.health import Health
 from bead.wire.store import (
     Acknowledge,
@@ -38,6 +39,7 @@ from bead.wire.store import (
     WriteAnswer,
     WriteFact,
 )
+from bead.wire.traces import KeptTrace, TraceKept, TracePage, TurnTrace
 
 FORGET_TIMEOUT_S = 600.0
 """A forget reads the whole raw log."""
@@ -48,6 +50,8 @@ _REWRITES_MANY_S = 600.0
 _encode = msgspec.json.Encoder().encode
 _conversation = msgspec.json.Decoder(Conversation).decode
 _appended = msgspec.json.Decoder(TurnAppended).decode
+_trace_page = msgspec.json.Decoder(TracePage).decode
+_kept_trace = msgspec.json.Decoder(KeptTrace).decode
 
 
 class StoreClient:
@@ -173,6 +177,24 @@ class StoreClient:
         path = f"/v1/sessions/{quote(session, safe='')}"
         return SessionView.model_validate_json(await call(self._bus, "GET", path, query={"after": after}))
 
+    async def write_episode(self, request: WriteEpisode) -> EpisodeWritten:
+        """Keep the summary of a past session; durable when this returns."""
+        body = request.model_dump_json(exclude_none=True).encode()
+        return EpisodeWritten.model_validate_json(await call(self._bus, "POST", "/v1/episodes", body))
+
+    async def episodes(self, limit: int = 100) -> EpisodeList:
+        """Known episodes, newest first."""
+        return EpisodeList.model_validate_json(await call(self._bus, "GET", "/v1/episodes", query={"limit": limit}))
+
+    async def episode(self, id: str) -> EpisodeView:
+        """One episode.
+
+        Raises:
+            NotFound: there is none of that id.
+        """
+        path = f"/v1/episodes/{quote(id, safe='')}"
+        return EpisodeView.model_validate_json(await call(self._bus, "GET", path))
+
     async def changes(self, epoch: str, after: int, wait_s: float = 0.0, gather_s: float = 0.0) -> ChangePage:
         """Changes after `after`, waiting up to `wait_s` for the first, and `gather_s` more while turns are all."""
         query: dict[str, str | float] = {"epoch": epoch, "after": after, "wait_s": wait_s, "gather_s": gather_s}
@@ -204,3 +226,22 @@ class StoreClient:
             StaleConversation: `facts["state"]` is the conversation as it is now.
         """
         return _conversation(await call(self._bus, "POST", "/v1/conversations/commit", _encode(request)))
+
+    async def keep_trace(self, trace: TurnTrace) -> int:
+        """Keep what one request was given and why; its number."""
+        answer = await call(self._bus, "POST", "/v1/traces", _encode(trace))
+        return msgspec.json.decode(answer, type=TraceKept).seq
+
+    async def traces(self, after: int | None = None, limit: int = 100, wait_s: float = 0.0) -> TracePage:
+        """Traces after number `after`, newest last, waiting up to `wait_s` for the first; without it the newest."""
+        query: dict[str, str | int | float | None] = {"after": after, "limit": limit, "wait_s": wait_s}
+        answer = await call(self._bus, "GET", "/v1/traces", query=query, timeout_s=wait_s + DEFAULT_TIMEOUT_S)
+        return _trace_page(answer)
+
+    async def trace(self, turn: str) -> KeptTrace:
+        """The newest trace of `turn`.
+
+        Raises:
+            NotFound: none is kept.
+        """
+        return _kept_trace(await call(self._bus, "GET", f"/v1/traces/{quote(turn, safe='/')}"))
