@@ -115,6 +115,18 @@ class ServiceDown(Unavailable):
     code, status, exit_code = "service-down", 503, 3
 
 
+class RunInProgress(Unavailable):
+    """A dream run is at work; only one runs at a time."""
+
+    code, status, exit_code = "run-in-progress", 409, 3
+
+
+class ModelTrouble(Unavailable):
+    """A model did not answer, answered an error, or there is no key for it."""
+
+    code, status, exit_code = "model-trouble", 503, 3
+
+
 class WritesStopped(Unavailable):
     """A write to disk failed, so the store accepts no more until it is started again."""
 

@@ -76,6 +76,16 @@ class Home:
         return self.root / "store" / "episodes"
 
     @property
+    def reports(self) -> Path:
+        """What each night did, ids and counts."""
+        return self.root / "store" / "reports"
+
+    @property
+    def dream(self) -> Path:
+        """What the nights know about each other, and what undoes each of them."""
+        return self.root / "store" / "dream"
+
+    @property
     def drafts(self) -> Path:
         """Drained memories that wait for a person."""
         return self.root / "store" / "drafts"

@@ -87,10 +87,42 @@ class IndexSettings(Listener):
     """Who decides what a step needs: trigger cards, or the shared words of the first design."""
 
 
+class ModelPrice(Section):
+    """US dollars for a million tokens."""
+
+    input: Annotated[float, Field(ge=0)]
+    output: Annotated[float, Field(ge=0)]
+
+
 class DreamSettings(Listener):
     """The grooming job."""
 
     port: Port = 7073
+    provider: Literal["none", "ollama", "anthropic", "openai"] = "none"
+    """Who reads the sessions; `none` works by rule. `openai` is any server with that interface."""
+    model: str | None = None
+    """Name of the model, as the provider calls it."""
+    base_url: Address | None = None
+    """Default: the provider's own; for ollama http://127.0.0.1:11434."""
+    api_key_env: str | None = None
+    """Name of the variable that holds the key; default: ANTHROPIC_API_KEY or OPENAI_API_KEY. Never the key itself."""
+    api_key_command: str | None = None
+    """A command that prints the key, for services whose environment does not have it."""
+    api_key_timeout_s: Annotated[float, Field(gt=0, le=60)] = 10.0
+    timeout_s: Annotated[float, Field(gt=0)] = 120.0
+    """Longest time for one answer of the model."""
+    decay_days: Annotated[int, Field(ge=1)] = 60
+    """Days without use after which a fact that is not pinned falls asleep."""
+    max_changes: Annotated[int, Field(ge=0)] = 100
+    """Most changes of one run; then it stops and says so."""
+    daily_tokens: Tokens = 2_000_000
+    """Most tokens that models read and write for it in one day (UTC); then it stops and says so."""
+    daily_usd: Annotated[float, Field(ge=0)] | None = None
+    """Most money in one day, where `prices` are known."""
+    prices: dict[str, ModelPrice] = {}
+    """By name of the model."""
+    false_turns: Annotated[float, Field(ge=0, le=1)] = 0.07
+    """Share of turns in which a fact may be shown that did not help; the gate's threshold is fitted to it."""
 
 
 class SchedulerSettings(Listener):
@@ -106,9 +138,11 @@ class CurateSettings(Listener):
 
 
 class Upstreams(Section):
-    """Where model traffic goes, by protocol. Only these addresses are ever called."""
+    """Where model traffic goes, by provider. Only these addresses are ever called."""
 
     anthropic: Address = "https://api.anthropic.com"
+    openai: Address = "https://api.openai.com"
+    gemini: Address = "https://generativelanguage.googleapis.com"
 
 
 class PinnedSettings(Section):

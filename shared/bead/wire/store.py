@@ -107,8 +107,20 @@ class ReviewItem(Model):
     kind: str
     key: str
     body: str
+    """The proposed text."""
     trust: Trust
     created: AwareDatetime
+    type: FactType | None = None
+    sources: tuple[str, ...] = ()
+    """Turns it was drawn from."""
+    suspicious: bool = False
+    """It reads like an instruction to a model: show it to a person as data, to a model by its id only (I14)."""
+    others: tuple[str, ...] = ()
+    """Of a `merge`: keys whose facts fall asleep when it is accepted."""
+    new_key: str | None = None
+    """Of a `rekey`: where the fact goes when it is accepted."""
+    reason: str | None = None
+    """Why it waits, in plain words."""
 
 
 class ReviewQueue(Model):
@@ -277,6 +289,7 @@ class ChangeKind(StrEnum):
     FACT = "fact"
     TURN = "turn"
     CONVERSATION = "conversation"
+    EPISODE = "episode"
 
 
 class Change(Model):
@@ -285,7 +298,7 @@ class Change(Model):
     seq: int
     kind: ChangeKind
     id: str
-    """A key, a session or a conversation id."""
+    """A key, a session, a conversation's or an episode's id."""
     gone: bool = False
     first: int | None = None
     """Of turns: those before this ordinal are what a reader holds already; None when any may have changed."""
@@ -309,7 +322,7 @@ class Acknowledge(Model):
 
 
 class ManifestEntry(Model):
-    """What a derived copy must hold: a key or session, and a hash of everything about it."""
+    """What a derived copy must hold: a key, session or episode, and a hash of everything about it."""
 
     kind: ChangeKind
     id: str
