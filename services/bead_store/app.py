@@ -44,6 +44,8 @@ from bead_store.tombstones import Tombstones
 from bead_store.traces import Traces, add_trace_routes
 from bead_store.use import Use
 from bead_store.verdicts import Verdicts
+from bead_store.view_routes import add_view_routes
+from bead_store.views import Views
 from bead_store.watch import Watch
 
 _OTHERS_AT_WORK_S = 60.0
@@ -167,6 +169,15 @@ class Store:
             audit=self.audit,
             lanes=Lanes(self.fact_lane, self.turn_lane, self.slow_lane),
             tasks=tasks,
+        )
+        self.views = Views(
+            self.catalogue,
+            self.raw,
+            self.conversations,
+            self.use,
+            raw_folder=home.raw,
+            audit_log=home.audit_log,
+            now=now,
         )
         self.watch = Watch(settings, (home.facts, home.raw, home.episodes), self.edits.noticed)
         self.tasks = tasks
@@ -332,6 +343,7 @@ def create_service(
 
     api = create_api("store", lifespan, _health(opened), registry)
     add_routes(api, store)
+    add_view_routes(api, store)
     add_episode_routes(api, store)
     add_trace_routes(api, lambda: store().traces)
     return Service("store", api, hot_routes(store), registry)

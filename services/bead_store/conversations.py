@@ -147,6 +147,22 @@ class Conversations:
         """Every conversation that has a file."""
         return [path.stem for path in self._folder.glob("*.jsonl")]
 
+    def blocks(self, name: str) -> tuple[Block, ...]:
+        """Every block of a conversation's file in the order they were kept; any thread may ask.
+
+        Raises:
+            DamagedFile: it cannot be read.
+        """
+        lines = [line for line in self._lines(name) if line.endswith(b"\n")]
+        return tuple(_parse(name, b"".join(lines), self._path(name)).blocks.values()) if lines else ()
+
+    def holding(self, uid: str) -> list[tuple[str, Block]]:
+        """Conversations in memory whose blocks carry this fact, newest first; any thread may ask."""
+        states = list(self._states.values())[::-1]
+        return [
+            (state.id, block) for state in states for block in list(state.blocks.values()) if uid in block.fact_uids
+        ]
+
     def count(self, name: str, wanted: Wanted) -> int:
         """How many blocks of a conversation are to go; changes nothing, so any thread may ask.
 

@@ -141,6 +141,10 @@ class RawLog:
         names = list(self._paths)[::-1]
         return tuple(names[:limit])
 
+    def path_of(self, session: str) -> Path | None:
+        """The file of a known session; any thread may ask."""
+        return self._paths.get(file_name(session))
+
     def read(self, session: str, after: int = 0) -> SessionView:
         """The turns of one session with a greater ordinal than `after`; the newest without reading the whole file.
 

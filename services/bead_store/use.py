@@ -89,6 +89,25 @@ class Use:
         if files.stamp_of(str(self._aside)) == taken.stamp:
             self._disk.remove(self._aside)
 
+    def moments(self) -> list[datetime]:
+        """When blocks with facts were kept, as far as it is noted here; any thread may ask."""
+        return [line.at for line in self._noted()]
+
+    def of(self, uid: str) -> list[tuple[datetime, str, BlockKind, int | None]]:
+        """When, in which conversation, as what and in which version a fact was injected, oldest first."""
+        found: list[tuple[datetime, str, BlockKind, int | None]] = []
+        for line in self._noted():
+            for told in line.facts:
+                name, _, version = told.partition("@")
+                if name == uid:
+                    found.append((line.at, line.conversation, line.kind, int(version) if version else None))
+        return found
+
+    def _noted(self) -> Iterator[_Line]:
+        for path in (self._aside, self._path):
+            with contextlib.suppress(FileNotFoundError, BeadError):
+                yield from _lines(files.read(path, 2 * MAX_BYTES))
+
     def _set_aside(self) -> None:
         self._disk.remove(self._aside)
         self._disk.move(self._path, self._aside)
