@@ -20,7 +20,6 @@ from bead.projects import Identity
 from bead.settings import ProxySettings
 from bead.tasks import Tasks
 from bead.wire.health import Health
-from bead_proxy import anthropic
 from bead_proxy.access import HEALTH, Rules, admit
 from bead_proxy.answers import (
     drop_invented_headers,
@@ -40,10 +39,10 @@ from bead_proxy.memory import Explain, Memory, Prepared
 from bead_proxy.metrics import Metrics
 from bead_proxy.peer import Peers
 from bead_proxy.protocol import Reply, ReplyReader
+from bead_proxy.protocols import Provider, Route, Spoken, route
 
 METRICS = "/bead/metrics"
 _LOCAL = "/bead"
-_MESSAGES = "/v1/messages"
 
 _STREAM_GRACE_S = 0.2
 """Open answers may end by themselves this long when the proxy stops; the library then takes as long to cut them."""
@@ -128,7 +127,7 @@ class Proxy:
         self._peers = Peers()
         self._metrics = Metrics(time.monotonic)
         self._tasks = Tasks()
-        self._upstream = Upstream(settings.upstream.anthropic)
+        self._upstreams = {provider: Upstream(getattr(settings.upstream, provider)) for provider in Provider}
         self._memory = Memory(
             settings,
             owner,
@@ -143,9 +142,11 @@ class Proxy:
     async def running(self, app: web.Application) -> AsyncIterator[None]:
         """What lives as long as the listener."""
         async with self._tasks:
-            await self._upstream.open()
+            for upstream in self._upstreams.values():
+                await upstream.open()
             yield
-            await self._upstream.close()
+            for upstream in self._upstreams.values():
+                await upstream.close()
             await self._tasks.drain(_CAPTURE_GRACE_S)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
@@ -172,11 +173,13 @@ class Proxy:
         if request.headers.get("Upgrade", "").lower() == "websocket":
             self._count("websocket")
             return no_websocket()
-        if request.method != "POST" or not path.endswith(_MESSAGES) or "Content-Encoding" in request.headers:
+        towards = route(request.method, target, request.headers)
+        if towards.spoken is None or "Content-Encoding" in request.headers:
             self._count("other")
-            return await self._upstream.relay(request, target, (await _read(request),))
-        self._count("messages")
-        return await self._messages(request, target)
+            upstream = self._upstreams[towards.provider]
+            return await upstream.relay(request, towards.target, (await _read(request),))
+        self._count(towards.spoken.name)
+        return await self._ask_model(request, towards, towards.spoken)
 
     def _admit(self, request: web.Request) -> str:
         transport = request.transport
@@ -196,22 +199,22 @@ class Proxy:
             return metrics_answer(self._metrics.registry)
         return no_such_route()
 
-    async def _messages(self, request: web.Request, target: str) -> web.StreamResponse:
-        prepared = await self._prepare(request)
-        on_reply = prepared.on_reply
+    async def _ask_model(self, request: web.Request, towards: Route, spoken: Spoken) -> web.StreamResponse:
+        prepared = await self._prepare(request, spoken)
+        upstream, on_reply = self._upstreams[towards.provider], prepared.on_reply
         if on_reply is None:
-            return await self._upstream.relay(request, target, prepared.take_body())
-        seen = _Seen()
+            return await upstream.relay(request, towards.target, prepared.take_body())
+        seen = _Seen(spoken)
         try:
-            return await self._upstream.relay(request, target, prepared.take_body(), seen.watch)
+            return await upstream.relay(request, towards.target, prepared.take_body(), seen.watch)
         finally:
             # Also when the caller leaves in the middle: what was said until then is a turn.
             seen.tell(on_reply)
 
-    async def _prepare(self, request: web.Request) -> Prepared:
+    async def _prepare(self, request: web.Request, spoken: Spoken) -> Prepared:
         body = await _read(request)
         started = time.perf_counter()
-        prepared = await self._memory.prepare(body, read_caller(request.headers))
+        prepared = await self._memory.prepare(body, read_caller(request.headers), spoken.module.read_on)
         self._metrics.added_ms.observe((time.perf_counter() - started) * 1_000)
         return prepared
 
@@ -222,14 +225,16 @@ class Proxy:
 class _Seen:
     """Reads a model's answer as it goes by; trouble with reading ends the reading, never the answer."""
 
-    def __init__(self) -> None:
+    def __init__(self, spoken: Spoken) -> None:
+        self._spoken = spoken
         self._reader: ReplyReader | None = None
 
     def watch(self, status: int, headers: CIMultiDict[str]) -> Callable[[bytes], None] | None:
         """See `bead_proxy.forward.Watch`: an error is no answer."""
         if status != 200:
             return None
-        self._reader = anthropic.reply_reader(headers.get("Content-Type", ""), headers.get("Content-Encoding", ""))
+        content_type, encoding = headers.get("Content-Type", ""), headers.get("Content-Encoding", "")
+        self._reader = self._spoken.module.reply_reader(content_type, encoding)
         return self._feed
 
     def tell(self, on_reply: Callable[[Reply], None]) -> None:

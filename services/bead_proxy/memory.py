@@ -4,7 +4,7 @@
     message → commit → splice
 
 Whatever fails, the request goes on: with what is known already, else as it came (I8, I9, I10). Reading a provider's
-bytes is `anthropic`'s, sending is `forward`'s, asking the index is `choosing`'s, keeping is the store's.
+bytes is its protocol's (`protocols`), sending is `forward`'s, asking the index is `choosing`'s, keeping is the store's.
 """
 
 import asyncio
@@ -20,7 +20,6 @@ from bead.errors import BeadError, StaleConversation
 from bead.settings import ProxySettings
 from bead.turns import Role
 from bead.wire.store import CommitBlocks, FindConversation, Project
-from bead_proxy import anthropic
 from bead_proxy.caller import Caller, session_name
 from bead_proxy.capture import Capture, Place, Words
 from bead_proxy.choosing import NOTHING, Chooser, Chosen
@@ -65,7 +64,6 @@ class Memory:
         capture: Capture,
         metrics: Metrics,
         explain: Explain | None = None,
-        read_on: ReadOn = anthropic.read_on,
     ) -> None:
         """`explain` is told every decision that was kept, for a trace."""
         self._settings = settings
@@ -75,12 +73,12 @@ class Memory:
         self._capture = capture
         self._metrics = metrics
         self._explain = explain
-        self._recent = Recent(owner, read_on)
+        self._recent = Recent(owner)
         self._copies = Copies()
         self._store_patience = Patience("the store")
         self._chooser = Chooser(settings, owner, index)
 
-    async def prepare(self, body: bytes, caller: Caller) -> Prepared:
+    async def prepare(self, body: bytes, caller: Caller, read_on: ReadOn) -> Prepared:
         """`body` with memory in it, at most `settings.memory_timeout_ms` later; as it came when anything is wrong."""
         if caller.is_off:
             return Prepared((body,))
@@ -88,7 +86,7 @@ class Memory:
             self._metrics.unread.labels("too large").inc()
             return Prepared((body,))
         try:
-            return await self._prepare(body, caller)
+            return await self._prepare(body, caller, read_on)
         except Unreadable as error:
             self._metrics.unread.labels(str(error)).inc()
         except NotLoaded as error:
@@ -99,8 +97,8 @@ class Memory:
             self._metrics.trouble(f"an error in the proxy ({type(error).__name__})")
         return Prepared((body,))
 
-    async def _prepare(self, body: bytes, caller: Caller) -> Prepared:
-        request, chain = self._recent.read(body, caller.session)
+    async def _prepare(self, body: bytes, caller: Caller, read_on: ReadOn) -> Prepared:
+        request, chain = self._recent.read(body, caller.session, read_on)
         if not request.users:
             return Prepared((body,))
         now = asyncio.get_running_loop().time()

@@ -129,9 +129,10 @@ class Reading(Generic[EarlierT]):
 
 
 class Usage(NamedTuple):
-    """The provider's own numbers, in tokens."""
+    """The provider's own numbers, in tokens, said in one way whatever the protocol: no token counts twice."""
 
     input: int = 0
+    """Without those that the cache gave or took (OpenAI and Gemini count them in; a reader takes them out)."""
     output: int = 0
     cache_read: int = 0
     cache_write: int = 0

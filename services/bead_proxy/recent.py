@@ -18,6 +18,7 @@ SMALLEST_BYTES = 64 << 10
 _BEGINNING_BYTES = 1_024
 
 ReadOn = Callable[[bytes, Any], Reading[Any]]
+_Key = tuple[str, bytes, ReadOn]
 
 
 class Chain:
@@ -59,22 +60,21 @@ class _Kept(NamedTuple):
 class Recent:
     """Readings of one process, those used last."""
 
-    def __init__(self, owner: str, read_on: ReadOn, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, owner: str, most_bytes: int = MOST_BYTES) -> None:
         self._owner = owner
-        self._read_on = read_on
         self._most_bytes = most_bytes
-        self._kept: OrderedDict[tuple[str, bytes], _Kept] = OrderedDict()
+        self._kept: OrderedDict[_Key, _Kept] = OrderedDict()
         self._size = 0
 
-    def read(self, body: bytes, session: str | None) -> Read:
-        """What `body` asks. Raises Unreadable."""
+    def read(self, body: bytes, session: str | None, read_on: ReadOn) -> Read:
+        """What `body` asks, read by its protocol's `read_on`. Raises Unreadable."""
         if not SMALLEST_BYTES <= len(body) <= self._most_bytes:
-            request = self._read_on(body, None).request
+            request = read_on(body, None).request
             return Read(request, Chain(self._owner, request.users))
         # Titles and the like come between the turns of a session; most begin in another way, with another model.
-        key = (session or "", body[:_BEGINNING_BYTES])
+        key = (session or "", body[:_BEGINNING_BYTES], read_on)
         before = self._kept.get(key)
-        reading = self._read_on(body, before.earlier if before else None)
+        reading = read_on(body, before.earlier if before else None)
         chain = Chain(self._owner, reading.request.users, reading.kept, before.chain if before else None)
         if (earlier := reading.earlier()) is not None:
             self._keep(key, _Kept(len(body), earlier, chain))
@@ -83,7 +83,7 @@ class Recent:
     def __len__(self) -> int:
         return len(self._kept)
 
-    def _keep(self, key: tuple[str, bytes], kept: _Kept) -> None:
+    def _keep(self, key: _Key, kept: _Kept) -> None:
         if old := self._kept.pop(key, None):
             self._size -= old.size
         self._kept[key] = kept

@@ -110,7 +110,8 @@ def serve(world: World) -> Serve:
 
     @asynccontextmanager
     async def serve(explain: Explain | None = None, **settings: Any) -> AsyncIterator[Served]:
-        settings.setdefault("upstream", Upstreams(anthropic=world.upstream.url))
+        url = world.upstream.url
+        settings.setdefault("upstream", Upstreams(anthropic=url, openai=url, gemini=url))
         app = create_app(
             ProxySettings(**settings),
             owner="me",

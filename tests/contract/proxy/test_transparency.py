@@ -29,7 +29,6 @@ REQUESTS = [
     "POST /api/event_logging/batch",
     "POST /v1/messages/",
     "POST //v1/messages",
-    "POST /anthropic/v1/messages",
     "OPTIONS /v1/messages",
     "GET /v1/files/a%2Fb%20c?q=%C3%A4+x&q=2&empty=",
     "PUT /v1/files/1",
