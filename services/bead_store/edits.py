@@ -22,6 +22,7 @@ from bead_store.audit import Audit
 from bead_store.catalogue import Catalogue
 from bead_store.changes import Changes
 from bead_store.credentials import Credentials
+from bead_store.episodes import Episodes
 from bead_store.files import TEMPORARY_PREFIX, Disk
 from bead_store.frontmatter import Rewrite, rewrite_fact
 from bead_store.lanes import Lane
@@ -121,7 +122,7 @@ class _Item:
     """What is to be looked at."""
 
     kind: str
-    """`key`, `session` (its file), or `folder` (which holds some of these)."""
+    """`key`, `session` or `episode` (its file), or `folder` (which holds some of these)."""
     name: str
 
 
@@ -135,6 +136,7 @@ class HandEdits:
         *,
         catalogue: Catalogue,
         sessions: RawLog,
+        episodes: Episodes,
         audit: Audit,
         fact_lane: Lane,
         turn_lane: Lane,
@@ -144,6 +146,7 @@ class HandEdits:
         self._raw = raw
         self._catalogue = catalogue
         self._sessions = sessions
+        self._episodes = episodes
         self._audit = audit
         self._fact_lane = fact_lane
         self._turn_lane = turn_lane
@@ -179,6 +182,8 @@ class HandEdits:
             return _key_item(place.parent.relative_to(self._facts).as_posix())
         if place.is_relative_to(self._raw):
             return _Item("session" if place.suffix == ".md" else "folder", path)
+        if place.is_relative_to(self._episodes.folder):
+            return _Item("episode" if place.suffix == ".md" else "folder", path)
         return None
 
     def _tell(self, item: _Item, now: float) -> None:
@@ -195,6 +200,7 @@ class HandEdits:
         try:
             await self._look_at_folders([item.name for item in due if item.kind == "folder"], now)
             await self._look_at_sessions([item.name for item in due if item.kind == "session"])
+            await self._fact_lane.run(self._look_at_episodes, [item.name for item in due if item.kind == "episode"])
             patience = {item.name: now < words[item].first + PATIENCE_S for item in due if item.kind == "key"}
             unsettled = await self._fact_lane.run(self._unsettled, patience)
         except BeadError as error:
@@ -227,6 +233,8 @@ class HandEdits:
     def _items_of(self, folder: Path) -> list[_Item]:
         if folder.is_relative_to(self._raw):
             return [_Item("session", str(path)) for path in self._sessions.paths_in(folder)]
+        if folder.is_relative_to(self._episodes.folder):
+            return [_Item("episode", str(path)) for path in self._episodes.paths_in(folder)]
         key = folder.relative_to(self._facts).as_posix().removeprefix(".")
         found: Iterable[layout.Found] = ()
         if folder.is_dir() and not folder.is_symlink():
@@ -239,6 +247,11 @@ class HandEdits:
             return
         for found in await self._turn_lane.run(self._noticed_sessions, paths):
             await self._fact_lane.run(self._audit.record, f"turns-{found.verb}", found.session)
+
+    def _look_at_episodes(self, paths: list[str]) -> None:
+        for path in paths:
+            if verb := self._episodes.notice(Path(path)):
+                self._audit.record(f"episode-{verb}", Path(path).stem)
 
     def _noticed_sessions(self, paths: list[str]) -> list[Foreign]:
         return [found for path in paths if (found := self._sessions.notice(Path(path)))]

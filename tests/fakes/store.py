@@ -68,6 +68,7 @@ from bead.wire.store import (
 )
 from bead.wire.traces import KeptTrace, TraceKept, TracePage, TurnTrace, is_turn_id
 from tests.fakes.decisions import Decisions
+from tests.fakes.episodes import FakeEpisodes, add_episode_routes
 
 Asked = TypeVar("Asked")
 _SOMEBODYS_HOME = re.compile(r"/(?:home|Users)/[^/]+\Z|/root\Z")
@@ -89,6 +90,7 @@ class FakeStore:
         self.proposals: dict[str, WriteFact] = {}
         """What an accept would write, by review item."""
         self.decisions = Decisions(self)
+        self.episodes = FakeEpisodes(self)
         self.clock = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
         """Time of the next write; each write takes a second."""
         self.service = self._create_service()
@@ -440,6 +442,7 @@ class FakeStore:
         """`GET /v1/manifest`."""
         entries = [_entry(ChangeKind.FACT, key, versions) for key, versions in self.facts.items()]
         entries += [_entry(ChangeKind.TURN, session, turns.values()) for session, turns in self.turns.items()]
+        entries += self.episodes.entries()
         return Manifest(epoch=self.epoch, seq=self.seq, entries=tuple(entries))
 
     async def note(self, kind: ChangeKind, id: str, *, gone: bool = False, added: int | None = None) -> int:
@@ -466,6 +469,7 @@ class FakeStore:
 
         api = create_api("store", lifespan, health, registry)
         _add_routes(api, self)
+        add_episode_routes(api, self.episodes)
         hot = {
             "/v1/turns": _hot(AppendTurn, self.append_turn),
             "/v1/conversations/find": _hot(FindConversation, self.find_conversation),

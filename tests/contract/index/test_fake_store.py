@@ -12,6 +12,7 @@ from bead.home import Home
 from tests.contract.store import (
     test_changes,
     test_conversations,
+    test_episodes,
     test_facts,
     test_forget,
     test_projects,
@@ -66,6 +67,7 @@ def _whole_source(test: Callable[..., object]) -> str:
 _MODULES = (
     test_changes,
     test_conversations,
+    test_episodes,
     test_facts,
     test_forget,
     test_projects,
