@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bead.turns import TOOL_TEXT_LIMIT, spoken
-from bead_proxy import anthropic
-from bead_proxy.anthropic import reply as reply_module
+from bead_proxy import anthropic, replies
 from bead_proxy.protocol import Reply, Usage
 from tests.unit.proxy.protocol.bodies import field_case
 
@@ -231,14 +230,14 @@ def test_a_long_tool_call_is_cut_and_a_long_text_is_not() -> None:
 
 
 def test_a_reply_that_is_too_long_is_kept_in_part_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reply_module, "TEXT_LIMIT_CHARACTERS", 100)
+    monkeypatch.setattr(replies, "TEXT_LIMIT_CHARACTERS", 100)
     events = [_delta(0, text="x" * 60) for _ in range(1_000)]
 
     assert _read(_stream(*events)).text == "x" * 60 + "\n\n[... the rest of this reply was too long to keep ...]"
 
 
 def test_an_endless_packed_body_is_unpacked_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reply_module, "DECODED_LIMIT_BYTES", 1_000_000)
+    monkeypatch.setattr(replies, "DECODED_LIMIT_BYTES", 1_000_000)
     bomb = gzip.compress(b"data: x\n\n" * 1_000_000)
 
     found = _read(bomb, bomb, encoding="gzip")
