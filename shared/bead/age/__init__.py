@@ -12,13 +12,14 @@ from typing import BinaryIO
 
 from bead.age import header, payload
 from bead.age.errors import AgeError, MalformedHeader, NoIdentityMatched
-from bead.age.hybrid import FILE_KEY_BYTES, Identity, Recipient, file_key_of, require_support
+from bead.age.hybrid import FILE_KEY_BYTES, Identity, Opener, Recipient, file_key_of, require_support
 
 __all__ = [
     "AgeError",
     "Identity",
     "MalformedHeader",
     "NoIdentityMatched",
+    "Opener",
     "Recipient",
     "decrypt",
     "decrypt_stream",
@@ -35,7 +36,7 @@ def encrypt(data: bytes, recipients: Sequence[Recipient]) -> bytes:
     return target.getvalue()
 
 
-def decrypt(data: bytes, identities: Sequence[Identity]) -> bytes:
+def decrypt(data: bytes, identities: Sequence[Opener]) -> bytes:
     """The whole text of an age file, once every byte of it is verified.
 
     Raises:
@@ -55,7 +56,7 @@ def encrypt_stream(source: BinaryIO, target: BinaryIO, recipients: Sequence[Reci
     payload.write(source, target, file_key)
 
 
-def decrypt_stream(source: BinaryIO, target: BinaryIO, identities: Sequence[Identity]) -> None:
+def decrypt_stream(source: BinaryIO, target: BinaryIO, identities: Sequence[Opener]) -> None:
     """Write the text of an age file, chunk by verified chunk.
 
     Raises:

@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Iterable
 from functools import cache
 from hashlib import shake_256
+from typing import Protocol
 
 from cryptography.exceptions import InvalidTag, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hpke
@@ -144,7 +145,15 @@ class Identity:
             raise MalformedHeader("a stanza's X25519 share is of low order") from None
 
 
-def file_key_of(stanzas: tuple[Stanza, ...], identities: Iterable[Identity]) -> bytes:
+class Opener(Protocol):
+    """What may open a file."""
+
+    def unwrap(self, stanzas: Iterable[Stanza]) -> bytes | None:
+        """See `Identity.unwrap`."""
+        ...
+
+
+def file_key_of(stanzas: tuple[Stanza, ...], identities: Iterable[Opener]) -> bytes:
     """The file key, from the first identity that opens a stanza.
 
     Raises:

@@ -10,7 +10,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
 from bead.age.derive import derive
-from bead.age.errors import DamagedPayload
+from bead.age.errors import DamagedPayload, MalformedHeader
 
 CHUNK_BYTES = 64 << 10
 _TAG_BYTES = 16
@@ -36,11 +36,12 @@ def read(source: BinaryIO, target: BinaryIO, file_key: bytes) -> None:
     """Decrypt what is left of `source`, chunk by chunk.
 
     Raises:
+        MalformedHeader: there is no payload.
         DamagedPayload: it was changed, cut or added to; what `target` has got by then must be discarded.
     """
     nonce = _whole(source, _NONCE_BYTES)
     if len(nonce) != _NONCE_BYTES:
-        raise DamagedPayload("the file ends before its text begins")
+        raise MalformedHeader("the file ends before its text begins")
     cipher = _cipher(file_key, nonce)
     size = CHUNK_BYTES + _TAG_BYTES
     number, chunk = 0, _whole(source, size)
