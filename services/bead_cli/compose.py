@@ -33,7 +33,7 @@ from bead_index.access import SCOPES as INDEX_SCOPES
 from bead_index.app import create_service as create_index
 from bead_proxy.allocator import tune_allocator
 from bead_proxy.app import create_app as create_proxy
-from bead_proxy.app import serving as serving_proxy
+from bead_proxy.listening import serving as serving_proxy
 from bead_scheduler.app import create_service as create_scheduler
 from bead_store.access import SCOPES as STORE_SCOPES
 from bead_store.app import create_service as create_store

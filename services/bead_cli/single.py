@@ -104,7 +104,7 @@ async def _named_in_runtime(node: _Node, port: int, stop: asyncio.Event) -> None
 async def _serve_proxy(node: _Node, listener: socket.socket, stop: asyncio.Event) -> None:
     from bead_proxy.allocator import tune_allocator
     from bead_proxy.app import create_app
-    from bead_proxy.app import serving as serving_proxy
+    from bead_proxy.listening import serving as serving_proxy
 
     tune_allocator()
     in_container = node.context.in_container()

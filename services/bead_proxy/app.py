@@ -3,19 +3,16 @@
 Wires `access`, `memory` and `forward`; decides nothing about memory and touches no byte.
 """
 
-import logging
-import socket
 import time
 from collections.abc import AsyncIterator, Callable, Collection
-from contextlib import asynccontextmanager
 
-from aiohttp import web
+from aiohttp import web, web_protocol
 from multidict import CIMultiDict
 
 from bead import __version__
 from bead.clients.index import IndexClient
 from bead.clients.store import StoreClient
-from bead.errors import BeadError
+from bead.errors import BadRequest, BeadError
 from bead.projects import Identity
 from bead.settings import ProxySettings
 from bead.tasks import Tasks
@@ -32,22 +29,23 @@ from bead_proxy.answers import (
 )
 from bead_proxy.caller import read_caller
 from bead_proxy.capture import Capture
+from bead_proxy.codings import Damaged, TooLarge, UnknownCoding, Unpacker, codings_of
 from bead_proxy.directories import Directories
 from bead_proxy.failures import log_failure
-from bead_proxy.forward import HEAD_LIMIT, Upstream
+from bead_proxy.forward import Upstream
 from bead_proxy.memory import Explain, Memory, Prepared
 from bead_proxy.metrics import Metrics
+from bead_proxy.packed import Packed
 from bead_proxy.peer import Peers
-from bead_proxy.protocol import Reply, ReplyReader
+from bead_proxy.protocol import Reply, ReplyReader, Unreadable
 from bead_proxy.protocols import Provider, Route, Spoken, route
 
 METRICS = "/bead/metrics"
 _LOCAL = "/bead"
 
-_STREAM_GRACE_S = 0.2
-"""Open answers may end by themselves this long when the proxy stops; the library then takes as long to cut them."""
 _CAPTURE_GRACE_S = 0.4
-_READ_BUFFER_BYTES = 256 * 1024
+_REPLY_LIMIT_BYTES = 128 << 20
+"""Most bytes that are unpacked from one answer."""
 
 
 def create_app(
@@ -80,30 +78,6 @@ def create_app(
     return app
 
 
-@asynccontextmanager
-async def serving(app: web.Application, listener: socket.socket) -> AsyncIterator[None]:
-    """`app` answers on `listener` while the block runs; at its end, open answers are cut within a second."""
-    runner = web.AppRunner(
-        app,
-        access_log=None,
-        # The library logs what it could not parse, and that is somebody's header (I15).
-        logger=_silent_logger(),
-        handler_cancellation=True,
-        auto_decompress=False,
-        shutdown_timeout=_STREAM_GRACE_S,
-        keepalive_timeout=75.0,
-        read_bufsize=_READ_BUFFER_BYTES,
-        max_line_size=HEAD_LIMIT,
-        max_field_size=HEAD_LIMIT,
-    )
-    await runner.setup()
-    try:
-        await web.SockSite(runner, listener).start()
-        yield
-    finally:
-        await runner.cleanup()
-
-
 class Proxy:
     """One listener's request handling."""
 
@@ -122,6 +96,7 @@ class Proxy:
     ) -> None:
         self._home_id = home_id
         self._bare_url = settings.bare_url
+        self._most_read_bytes = settings.inject_body_limit_mb << 20
         self._token = token
         self._hosts = frozenset(hosts)
         self._peers = Peers()
@@ -158,6 +133,9 @@ class Proxy:
             return refusal(error)
         try:
             return await self._route(request, target)
+        except web_protocol.RequestPayloadError:
+            self._count("malformed")
+            return refusal(BadRequest("the request body is not well formed"))
         except Exception as error:
             # The outermost boundary of a request, for an error in this program: say who failed, and nothing else.
             log_failure("a request failed", error)
@@ -174,7 +152,7 @@ class Proxy:
             self._count("websocket")
             return no_websocket()
         towards = route(request.method, target, request.headers)
-        if towards.spoken is None or "Content-Encoding" in request.headers:
+        if towards.spoken is None:
             self._count("other")
             upstream = self._upstreams[towards.provider]
             return await upstream.relay(request, towards.target, (await _read(request),))
@@ -214,8 +192,19 @@ class Proxy:
     async def _prepare(self, request: web.Request, spoken: Spoken) -> Prepared:
         body = await _read(request)
         started = time.perf_counter()
-        prepared = await self._memory.prepare(body, read_caller(request.headers), spoken.module.read_on)
+        prepared = await self._with_memory(request, body, spoken)
         self._metrics.added_ms.observe((time.perf_counter() - started) * 1_000)
+        return prepared
+
+    async def _with_memory(self, request: web.Request, body: bytes, spoken: Spoken) -> Prepared:
+        packed = Packed(body, request.headers.getall("Content-Encoding", ()))
+        try:
+            opened = await packed.opened(self._most_read_bytes)
+        except Unreadable as error:
+            self._metrics.unread.labels(str(error)).inc()
+            return Prepared((body,))
+        prepared = await self._memory.prepare(opened, read_caller(request.headers), spoken.module.read_on)
+        prepared.body = await packed.closed(opened, prepared.body)
         return prepared
 
     def _count(self, kind: str) -> None:
@@ -228,13 +217,21 @@ class _Seen:
     def __init__(self, spoken: Spoken) -> None:
         self._spoken = spoken
         self._reader: ReplyReader | None = None
+        self._unpacker: Unpacker | None = None
+        self._is_over = False
 
     def watch(self, status: int, headers: CIMultiDict[str]) -> Callable[[bytes], None] | None:
         """See `bead_proxy.forward.Watch`: an error is no answer."""
         if status != 200:
             return None
-        content_type, encoding = headers.get("Content-Type", ""), headers.get("Content-Encoding", "")
-        self._reader = self._spoken.module.reply_reader(content_type, encoding)
+        encoding = ",".join(headers.getall("Content-Encoding", ()))
+        try:
+            if codings := codings_of(encoding):
+                self._unpacker = Unpacker(codings, _REPLY_LIMIT_BYTES)
+            encoding = ""
+        except UnknownCoding:
+            pass  # the reader says so in place of the text
+        self._reader = self._spoken.module.reply_reader(headers.get("Content-Type", ""), encoding)
         return self._feed
 
     def tell(self, on_reply: Callable[[Reply], None]) -> None:
@@ -247,10 +244,13 @@ class _Seen:
             log_failure("a reply could not be kept", error)
 
     def _feed(self, chunk: bytes) -> None:
-        if self._reader is None:
+        if self._reader is None or self._is_over:
             return
         try:
-            self._reader.feed(chunk)
+            for piece in self._unpacker.feed(chunk) if self._unpacker else (chunk,):
+                self._reader.feed(piece)
+        except (Damaged, TooLarge):
+            self._is_over = True  # what came until then is what was said
         except Exception as error:
             log_failure("a reply could not be read", error)
             self._reader = None
@@ -260,9 +260,3 @@ async def _read(request: web.Request) -> bytes:
     """The whole body with one copy fewer than `request.read()`."""
     chunks = [chunk async for chunk in request.content.iter_any()]
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
-
-
-def _silent_logger() -> logging.Logger:
-    logger = logging.Logger("bead_proxy.http")
-    logger.disabled = True
-    return logger

@@ -5,7 +5,7 @@ Nothing here knows about memory: a caller may swap the body and watch the answer
 
 import ipaddress
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -16,6 +16,8 @@ from yarl import URL
 
 from bead.errors import BadRequest
 from bead_proxy.answers import GIVEN, provider_error
+from bead_proxy.listening import HEAD_LIMIT
+from bead_proxy.oddheaders import Odd, decoded, write_odd
 from bead_proxy.protocol import Pieces
 
 CONNECT_TIMEOUT_S = 10.0
@@ -26,9 +28,6 @@ KEEP_ALIVE_S = 30.0
 
 SMALL_BODY_BYTES = 128 * 1024
 """A body up to this size is sent in one piece."""
-
-HEAD_LIMIT = 256 * 1024
-"""Longest request target, and longest header field, in either direction."""
 
 _HOP_BY_HOP = frozenset(
     {
@@ -88,7 +87,7 @@ class Upstream:
         """Send `request` on, as `target` with `body`, and its answer back as it arrives."""
         assert self._session is not None
         size = sum(map(len, body))
-        headers = request_headers(request.raw_headers, size)
+        headers, odd = request_headers(request.raw_headers, size)
         is_chunked = b"transfer-encoding" in {name.lower() for name, _ in request.raw_headers}
         upload = _Body(body, size) if size or is_chunked else None
         # Nobody needs the body once it is sent, and an answer can take minutes.
@@ -98,7 +97,7 @@ class Upstream:
                 request.method,
                 URL(self._base + target, encoded=True),
                 headers=headers,
-                data=upload,
+                data=_Sent(upload, odd) if odd else upload,
                 allow_redirects=False,
             )
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
@@ -108,17 +107,19 @@ class Upstream:
             return await _send_back(request, answer, watch)
 
 
-def request_headers(raw: RawHeaders, body_length: int) -> CIMultiDict[str]:
+def request_headers(raw: RawHeaders, body_length: int) -> tuple[CIMultiDict[str], Odd]:
     """Headers for the provider: in order, in their own spelling, without ours and those of the connection."""
-    headers = CIMultiDict(_forwarded(raw, _REQUEST_ONLY))
+    pairs, odd = decoded(_forwarded(raw, _REQUEST_ONLY))
+    headers = CIMultiDict(pairs)
     if "Content-Length" in headers:
         headers["Content-Length"] = str(body_length)
-    return headers
+    return headers, odd
 
 
-def response_headers(raw: RawHeaders) -> CIMultiDict[str]:
+def response_headers(raw: RawHeaders) -> tuple[CIMultiDict[str], Odd]:
     """Headers for the caller: in order, in their own spelling, without those of the connection."""
-    return CIMultiDict(_forwarded(raw, frozenset()))
+    pairs, odd = decoded(_forwarded(raw, frozenset()))
+    return CIMultiDict(pairs), odd
 
 
 def checked_base(base: str) -> str:
@@ -136,10 +137,11 @@ def checked_base(base: str) -> str:
 
 
 async def _send_back(request: web.Request, answer: aiohttp.ClientResponse, watch: Watch | None) -> web.StreamResponse:
-    headers = response_headers(answer.raw_headers)
+    headers, odd = response_headers(answer.raw_headers)
     response = web.StreamResponse(status=answer.status, reason=answer.reason, headers=headers)
     response[GIVEN] = frozenset(name.lower() for name in headers)
     see = watch(answer.status, headers) if watch else None
+    write_odd(request.protocol, odd)
     try:
         await response.prepare(request)
         async for chunk in answer.content.iter_any():
@@ -155,7 +157,7 @@ async def _send_back(request: web.Request, answer: aiohttp.ClientResponse, watch
     return response
 
 
-def _forwarded(raw: RawHeaders, also: frozenset[bytes]) -> list[tuple[str, str]]:
+def _forwarded(raw: RawHeaders, also: frozenset[bytes]) -> list[tuple[bytes, bytes]]:
     pairs = [(name, value, name.lower()) for name, value in raw]
     left_out = _HOP_BY_HOP | also
     named = {
@@ -163,11 +165,7 @@ def _forwarded(raw: RawHeaders, also: frozenset[bytes]) -> list[tuple[str, str]]
     }
     if named:
         left_out |= named - {b""}
-    return [
-        (name.decode("utf-8", "surrogateescape"), value.decode("utf-8", "surrogateescape"))
-        for name, value, lower in pairs
-        if lower not in left_out and not lower.startswith(_OURS)
-    ]
+    return [(name, value) for name, value, lower in pairs if lower not in left_out and not lower.startswith(_OURS)]
 
 
 def _is_loopback(host: str) -> bool:
@@ -182,12 +180,28 @@ def _origin(base: str) -> str:
     return f"{parts.scheme}://{parts.hostname}" + (f":{parts.port}" if parts.port else "")
 
 
+class _Sent(NamedTuple):
+    """A body and what its head holds that is no UTF-8: one way through the library for both."""
+
+    upload: "_Body | None"
+    odd: Odd
+
+
 class _Request(aiohttp.ClientRequest):
     """The library's own gives a DELETE without a body a Content-Length; a direct client does not."""
 
+    _odd: Odd | None = None
+
     def update_body_from_data(self, body: Any, _stacklevel: int = 3) -> None:
+        if isinstance(body, _Sent):
+            self._odd, body = body.odd, body.upload
         if body is not None:
             super().update_body_from_data(body, _stacklevel)
+
+    async def send(self, conn: Any) -> aiohttp.ClientResponse:
+        if self._odd:
+            write_odd(conn.protocol, self._odd)
+        return await super().send(conn)
 
 
 class _Body(payload.Payload):

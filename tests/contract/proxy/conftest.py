@@ -16,7 +16,8 @@ from bead.clients.store import StoreClient
 from bead.home import Home
 from bead.settings import ProxySettings, StoreSettings, Upstreams
 from bead.wire.store import TurnView
-from bead_proxy.app import create_app, serving
+from bead_proxy.app import create_app
+from bead_proxy.listening import serving
 from bead_proxy.memory import Explain
 from bead_store.app import create_service as create_store
 from tests.contract.proxy.bus import FakeIndex, FakeStore, Switch

@@ -15,7 +15,8 @@ from bead.home import Home
 from bead.settings import IndexSettings, ProxySettings, StoreSettings, Upstreams
 from bead.wire.store import Mark, WriteFact
 from bead_index.app import create_service as create_index
-from bead_proxy.app import create_app, serving
+from bead_proxy.app import create_app
+from bead_proxy.listening import serving
 from bead_store.app import create_service as create_store
 from tests.contract.proxy.conftest import TOKEN, Served
 from tests.contract.proxy.test_injection import blocks_of, body, conversation, user

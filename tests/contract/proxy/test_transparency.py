@@ -217,7 +217,7 @@ async def test_a_chunked_upload_arrives_whole(world: World, proxy: Served) -> No
     assert world.upstream.requests[0].body == b"abcdefg"
 
 
-async def test_a_packed_request_is_not_opened(world: World, proxy: Served) -> None:
+async def test_a_packed_request_is_not_changed(world: World, proxy: Served) -> None:
     packed = gzip.compress(ASK)
 
     await proxy.ask(packed, "Content-Encoding: gzip")

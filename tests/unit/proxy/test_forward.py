@@ -23,16 +23,16 @@ def test_an_upstream_that_would_show_keys_or_makes_no_sense_is_refused(base: str
 
 def test_order_case_and_repetition_stay() -> None:
     raw = [(b"X-b", b"1"), (b"a", b""), (b"X-B", b"2"), (b"A", b"3")]
-    assert list(request_headers(raw, 0).items()) == [("X-b", "1"), ("a", ""), ("X-B", "2"), ("A", "3")]
+    assert list(request_headers(raw, 0)[0].items()) == [("X-b", "1"), ("a", ""), ("X-B", "2"), ("A", "3")]
 
 
 def test_the_length_is_that_of_the_new_body_in_the_old_place() -> None:
     raw = [(b"a", b"1"), (b"content-LENGTH", b"5"), (b"b", b"2")]
-    assert [value for _, value in request_headers(raw, 9).items()] == ["1", "9", "2"]
+    assert [value for _, value in request_headers(raw, 9)[0].items()] == ["1", "9", "2"]
 
 
 def test_no_length_is_invented() -> None:
-    assert not request_headers([(b"Host", b"x")], 0)
+    assert not request_headers([(b"Host", b"x")], 0)[0]
 
 
 @pytest.mark.parametrize(
@@ -40,4 +40,4 @@ def test_no_length_is_invented() -> None:
 )
 def test_headers_of_one_connection_and_ours_stay_here(name: bytes) -> None:
     raw = [(b"connection", b"close , x-hop,"), (name, b"1"), (b"kept", b"1")]
-    assert list(request_headers(raw, 0)) == ["kept"] == list(response_headers(raw))
+    assert list(request_headers(raw, 0)[0]) == ["kept"] == list(response_headers(raw)[0])
