@@ -91,6 +91,24 @@ class Sealed(Refused):
     code, status, exit_code = "sealed", 409, 1
 
 
+class NoVault(Refused):
+    """Nothing can be sealed before the vault is begun."""
+
+    code, status, exit_code = "no-vault", 409, 1
+
+
+class WrongPassphrase(Refused):
+    """The passphrase does not open the vault's identity."""
+
+    code, status, exit_code = "wrong-passphrase", 403, 1
+
+
+class NoTerminal(Refused):
+    """A passphrase is typed by a person, and nobody sits at a terminal."""
+
+    code, status, exit_code = "no-terminal", 400, 1
+
+
 class StaleConversation(Refused):
     """A conditional commit lost: `facts["state"]` holds the conversation as the store has it now (D6)."""
 

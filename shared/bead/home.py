@@ -96,6 +96,16 @@ class Home:
         return self.root / "store" / "intents"
 
     @property
+    def receipts(self) -> Path:
+        """What each forget did, ids and counts only."""
+        return self.root / "store" / "receipts"
+
+    @property
+    def copies(self) -> Path:
+        """Exports and backups that a forget must reach."""
+        return self.root / "store" / "copies.json"
+
+    @property
     def tombstones(self) -> Path:
         """Keyed hashes of what was forgotten."""
         return self.root / "tombstones.log"
@@ -104,6 +114,21 @@ class Home:
     def tombstone_key(self) -> Path:
         """The key of those hashes, 32 random bytes."""
         return self.root / "tombstone.key"
+
+    @property
+    def recipient(self) -> Path:
+        """Whom facts are sealed for, `age1pq1…`."""
+        return self.root / "vault" / "recipient.txt"
+
+    @property
+    def identity(self) -> Path:
+        """What opens them, under the person's passphrase."""
+        return self.root / "vault" / "identity.age"
+
+    @property
+    def sealed(self) -> Path:
+        """One directory a sealed key, one age file a version."""
+        return self.root / "vault" / "sealed"
 
     @property
     def sessions(self) -> Path:
