@@ -29,7 +29,7 @@ from bead_index.facts import FactTable
 from bead_index.follow import Follower
 from bead_index.metrics import Metrics
 from bead_index.pinned import pinned
-from bead_index.search import search
+from bead_index.search import Question, moment, search
 from bead_index.selection import Gate, recall
 from bead_index.worker import Worker
 
@@ -88,14 +88,14 @@ class Index:
         """`POST /v1/pinned`."""
         return _encode(pinned(_decoded(_pinned_request, body), self._facts()))
 
-    async def search(self, query: str, project: str | None, limit: int) -> SearchAnswer:
+    async def search(self, question: Question) -> SearchAnswer:
         """`GET /v1/search`."""
         self._facts()
         assert self._worker is not None and self._follower is not None and self._tasks is not None
         if not self._follower.file_is_whole:
             raise Unavailable(_BUILDING)
         try:
-            return await search(self._worker, query, project, limit)
+            return await search(self._worker, question)
         except Damaged:
             if not self._rebuilding.locked():
                 self._tasks.start(self.rebuild(), name="rebuild a damaged index")
@@ -148,8 +148,16 @@ def create_service(settings: IndexSettings, home: Home, store: StoreClient, home
 
 def _add_routes(api: FastAPI, index: Index) -> None:
     @api.get("/v1/search")
-    async def get_search(q: str, project: str | None = None, limit: int = 20) -> SearchAnswer:
-        return await index.search(q, project, limit)
+    async def get_search(
+        q: str,
+        project: str | None = None,
+        limit: int = 20,
+        all_versions: bool = False,
+        as_of: str | None = None,
+        explain: bool = False,
+    ) -> SearchAnswer:
+        at = moment(as_of) if as_of else None
+        return await index.search(Question(q, project, limit, all_versions, at, explain))
 
     @api.post("/v1/rebuild", status_code=204)
     async def post_rebuild() -> None:

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 
 CHUNK_CHARACTERS = 2_000
+EXCERPT_CHARACTERS = 800
+"""Longest piece that is quoted to a model: some two hundred tokens."""
 _LOOK_BACK = 400
 
 

@@ -9,7 +9,7 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -17,51 +17,19 @@ from pathlib import Path
 from bead.errors import Unavailable
 from bead.facts import FactVersion
 from bead.keys import parse
-from bead.text.terms import TOKEN_PUNCTUATION, terms
+from bead.text.terms import significant_terms, terms
+from bead.turns import spoken
+from bead.wire.episodes import EpisodeView
 from bead.wire.store import TurnView
-from bead_index.chunks import chunks
+from bead_index.chunks import EXCERPT_CHARACTERS, chunks
 from bead_index.pace import unhurried
+from bead_index.schema import EPISODE, FACT, FULL_TEXT, ID_OF, PIECE, TABLES, TURN, VERSION, Excerpt, Piece
 
-SCHEMA = 1
 _BUSY_S = 5.0
-
-_TABLES = f"""
-CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE facts (key TEXT PRIMARY KEY, hash TEXT, document TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE sessions (session TEXT PRIMARY KEY, hash TEXT) WITHOUT ROWID;
-CREATE TABLE turns (
-    session TEXT NOT NULL, ordinal INTEGER NOT NULL, digest BLOB NOT NULL, PRIMARY KEY (session, ordinal)
-) WITHOUT ROWID;
-CREATE TABLE pieces (
-    id INTEGER PRIMARY KEY, kind TEXT NOT NULL, owner_id TEXT NOT NULL, ordinal INTEGER NOT NULL, source TEXT NOT NULL,
-    project TEXT, version INTEGER, trust TEXT, status TEXT, text TEXT NOT NULL
-);
-CREATE INDEX pieces_of ON pieces (kind, owner_id, ordinal);
-CREATE VIRTUAL TABLE words USING fts5(terms, tokenize = "ascii tokenchars '{TOKEN_PUNCTUATION}'");
-"""
-
-FACT, TURN = "fact", "turn"
 
 
 class Damaged(Exception):
     """The file cannot be used; it holds nothing that the store does not, so it is thrown away."""
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """One ranked piece of text; `rank` is bm25, higher is better."""
-
-    kind: str
-    source: str
-    project: str | None
-    version: int | None
-    trust: str | None
-    status: str | None
-    text: str
-    rank: float
-
-    def __repr__(self) -> str:
-        return f"Piece(kind={self.kind!r}, rank={self.rank:.2f})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,17 +104,15 @@ class IndexFile:
 
     def hashes(self, kind: str) -> dict[str, str | None]:
         """Ids of `kind` with the manifest hash they had; None where the feed has changed them since."""
-        table = "SELECT key, hash FROM facts" if kind == FACT else "SELECT session, hash FROM sessions"
+        table, column = ID_OF[kind]
         with _translated(self._path):
-            return dict(self._db.execute(table).fetchall())
+            return dict(self._db.execute(f"SELECT {column}, hash FROM {table}").fetchall())
 
     def without_hash(self) -> list[tuple[str, str]]:
         """Kind and id of what the feed has changed since the last manifest."""
-        query = (
-            "SELECT ?, key FROM facts WHERE hash IS NULL UNION ALL SELECT ?, session FROM sessions WHERE hash IS NULL"
-        )
+        each = (f"SELECT '{kind}', {id} FROM {table} WHERE hash IS NULL" for kind, (table, id) in ID_OF.items())
         with _translated(self._path):
-            return self._db.execute(query, (FACT, TURN)).fetchall()
+            return self._db.execute(" UNION ALL ".join(each)).fetchall()
 
     def last_ordinals(self, sessions: Iterable[str]) -> dict[str, int]:
         """The last turn it holds of each of `sessions`; 0 where it holds none."""
@@ -154,28 +120,64 @@ class IndexFile:
         with _translated(self._path):
             return {session: self._db.execute(query, (session,)).fetchone()[0] for session in sessions}
 
-    def match(self, words: Collection[str], limit: int, *, beginnings: bool = False) -> list[Piece]:
-        """The best pieces that hold any of `words` (terms as `terms` makes them), or a word that begins with one."""
+    def match(
+        self,
+        words: Collection[str],
+        limit: int,
+        *,
+        beginnings: bool = False,
+        older: bool = False,
+        as_of: float | None = None,
+    ) -> list[Piece]:
+        """The best pieces that hold any of `words` (terms as `terms` makes them), or a word that begins with one.
+
+        `older` asks the versions that others have superseded instead; `as_of` only for what held at that time.
+        """
         if not words:
             return []
         expression = " OR ".join('"' + word.replace('"', "") + ('"*' if beginnings else '"') for word in words)
+        table = FULL_TEXT[older]
+        held = "" if as_of is None else "WHERE since <= :at AND (until IS NULL OR until > :at)"
         # Through SQLite's top-N sorter: two to three times faster than `ORDER BY rank`, the same ranking.
-        query = """
-            SELECT kind, source, project, version, trust, status, text, -s FROM (
-                SELECT rowid AS id, bm25(words) AS s FROM words WHERE words MATCH ? ORDER BY s, rowid LIMIT ?
-            ) JOIN pieces USING (id) ORDER BY s, id
-        """
+        best = f"SELECT rowid AS id, bm25({table}) AS s FROM {table} WHERE {table} MATCH :expression"
+        if as_of is None:
+            best += " ORDER BY s, rowid LIMIT :limit"
+        query = f"SELECT {PIECE}, -s FROM ({best}) JOIN pieces USING (id) {held} ORDER BY s, id LIMIT :limit"
         with _translated(self._path):
-            return [Piece(*row) for row in self._db.execute(query, (expression, limit))]
+            rows = self._db.execute(query, {"expression": expression, "limit": limit, "at": as_of})
+            return [Piece(*row) for row in rows]
 
     def containing(self, text: str, limit: int) -> list[Piece]:
         """The newest pieces in which `text` stands as it is, inside a word too. Reads every piece: a last resort."""
-        query = """
-            SELECT kind, source, project, version, trust, status, text, 0.0 FROM pieces
-            WHERE instr(text, ?) ORDER BY id DESC LIMIT ?
-        """
+        query = f"SELECT {PIECE}, 0.0 FROM pieces WHERE until IS NULL AND instr(text, ?) ORDER BY id DESC LIMIT ?"
         with _translated(self._path):
             return [Piece(*row) for row in self._db.execute(query, (text, limit))]
+
+    def holders(self, word: str) -> int:
+        """How many pieces hold `word`; for people who ask why something was found."""
+        with _translated(self._path):
+            query = "SELECT count(*) FROM words WHERE words MATCH ?"
+            return int(self._db.execute(query, ('"' + word.replace('"', "") + '"',)).fetchone()[0])
+
+    def excerpt_terms(self, project: str, after: int, limit: int) -> list[tuple[int, str]]:
+        """Id and terms of the first `limit` excerpts of `project` whose id is greater than `after`."""
+        query = "SELECT id, terms FROM excerpts WHERE project = ? AND id > ? ORDER BY id LIMIT ?"
+        with _translated(self._path):
+            return self._db.execute(query, (project, after, limit)).fetchall()
+
+    def first_excerpt(self, project: str, most: int) -> int:
+        """The id from which on `project` has at most `most` excerpts."""
+        query = "SELECT id FROM excerpts WHERE project = ? ORDER BY id DESC LIMIT 1 OFFSET ?"
+        with _translated(self._path):
+            row = self._db.execute(query, (project, most)).fetchone()
+            return int(row[0]) + 1 if row else 0
+
+    def excerpts(self, ids: Sequence[int]) -> dict[int, Excerpt]:
+        """Those of these excerpts that are still there."""
+        wanted = ",".join("?" * len(ids))
+        query = f"SELECT id, kind, owner_id, source, since, text, terms FROM excerpts WHERE id IN ({wanted})"
+        with _translated(self._path):
+            return {row[0]: Excerpt(*row) for row in self._db.execute(query, ids)}
 
     # -- changes: call within `transaction` ---------------------------------------------------------------------------
 
@@ -202,24 +204,41 @@ class IndexFile:
 
     def set_hash(self, kind: str, id: str, value: str) -> None:
         """Note that what is held of `id` is what the manifest describes by this hash."""
-        table = "UPDATE facts SET hash = ? WHERE key = ?" if kind == FACT else _SET_SESSION_HASH
-        self._db.execute(table, (value, id))
+        table, column = ID_OF[kind]
+        self._db.execute(f"UPDATE {table} SET hash = ? WHERE {column} = ?", (value, id))
 
-    def put_fact(self, fact: FactVersion, hash: str | None = None) -> bool:
-        """Hold `fact` as the current version of its key.
+    def put_fact(self, fact: FactVersion, hash: str | None = None, older: Sequence[FactVersion] = ()) -> bool:
+        """Hold `fact` as the current version of its key, and `older` (oldest first) as what it has superseded.
 
-        True when another fact was held there: that one was forgotten, and its bytes must go.
+        True when a fact or a version that was held is no more: it was forgotten, and its bytes must go.
         """
         held = self._db.execute("SELECT document FROM facts WHERE key = ?", (fact.key,)).fetchone()
         is_another = held is not None and json.loads(held[0])["uid"] != fact.uid
+        kept = {fact.version, *(version.version for version in older)}
+        lost = held is not None and not kept.issuperset(self._versions(fact.key))
         self.drop_fact(fact.key)
-        document = fact.model_dump_json()
-        self._db.execute("INSERT INTO facts VALUES (?, ?, ?)", (fact.key, hash, document))
-        scope, name = parse(fact.key)
-        project = scope.removeprefix("project/") if scope.startswith("project/") else None
-        row = (FACT, fact.key, 0, fact.key, project, fact.version, fact.trust.value, fact.status.value, fact.body)
-        self._add_piece(row, f"{fact.body}\n{name.replace('/', ' ')}")
-        return is_another
+        self._db.execute("INSERT INTO facts VALUES (?, ?, ?)", (fact.key, hash, fact.model_dump_json()))
+        self._add_fact(fact, fact.key, None)
+        for version, newer in zip(older, (*older, fact)[1:], strict=True):
+            self._add_fact(version, version.id, newer.valid_from.timestamp())
+        return is_another or lost
+
+    def put_episode(self, episode: EpisodeView, hash: str | None = None) -> bool:
+        """Hold `episode`; True when another text was held under its id."""
+        went = self.drop_episode(episode.id)
+        self._db.execute("INSERT INTO episodes VALUES (?, ?)", (episode.id, hash))
+        since = episode.created.timestamp()
+        for text in chunks(episode.body):
+            row = (EPISODE, episode.id, 0, episode.source, episode.project, None, None, None, since, None, text)
+            self._add_piece(row, text)
+        for text in chunks(episode.body, EXCERPT_CHARACTERS):
+            self._add_excerpt((EPISODE, episode.id, 0, episode.source, episode.project or "", since), text)
+        return went
+
+    def drop_episode(self, id: str) -> bool:
+        """Hold nothing of an episode; True when there was something."""
+        self._drop_pieces("kind = ? AND owner_id = ?", (EPISODE, id))
+        return self._db.execute("DELETE FROM episodes WHERE id = ?", (id,)).rowcount > 0
 
     def drop_fact(self, key: str) -> bool:
         """Hold nothing under `key`; True when there was something."""
@@ -256,7 +275,8 @@ class IndexFile:
         """
         with _translated(self._path):
             # SQLite before 3.42 has no FTS5 secure-delete, and a table once written with it is unreadable there.
-            self._db.execute("INSERT INTO words (words) VALUES ('optimize')")
+            for table in FULL_TEXT:
+                self._db.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
             deadline = time.monotonic() + _BUSY_S
             while self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
                 if time.monotonic() > deadline:
@@ -279,38 +299,57 @@ class IndexFile:
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = NORMAL")
         schema = self._db.execute("PRAGMA user_version").fetchone()[0]
-        if schema == SCHEMA:
+        if schema == VERSION:
             if writing and self._db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
                 raise Damaged
         elif schema or self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             raise Damaged
         elif writing:
-            self._db.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {SCHEMA}; COMMIT;")
+            self._db.executescript(f"BEGIN; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
         else:
             raise Unavailable(f"{self._path} is being built; try again soon")
 
     def _put_turn(self, turn: TurnView, digest: bytes) -> None:
         self._drop_turn(turn.session, turn.ordinal)
         self._db.execute("INSERT INTO turns VALUES (?, ?, ?)", (turn.session, turn.ordinal, digest))
+        since = turn.at.timestamp()
         for text in chunks(turn.text):
-            row = (TURN, turn.session, turn.ordinal, turn.source, turn.project, None, None, None, text)
+            row = (TURN, turn.session, turn.ordinal, turn.source, turn.project, None, None, None, since, None, text)
             self._add_piece(row, text)
+        for text in chunks(spoken(turn.text), EXCERPT_CHARACTERS):
+            self._add_excerpt((TURN, turn.session, turn.ordinal, turn.source, turn.project or "", since), text)
 
     def _drop_turn(self, session: str, ordinal: int) -> None:
         self._drop_pieces("kind = ? AND owner_id = ? AND ordinal = ?", (TURN, session, ordinal))
         self._db.execute("DELETE FROM turns WHERE session = ? AND ordinal = ?", (session, ordinal))
 
-    def _add_piece(self, row: tuple[str | int | None, ...], indexed: str) -> None:
-        insert = "INSERT INTO pieces VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    def _versions(self, key: str) -> list[int]:
+        query = "SELECT version FROM pieces WHERE kind = ? AND owner_id = ?"
+        return [version for (version,) in self._db.execute(query, (FACT, key))]
+
+    def _add_fact(self, fact: FactVersion, source: str, until: float | None) -> None:
+        scope, name = parse(fact.key)
+        project = scope.removeprefix("project/") if scope.startswith("project/") else None
+        since = fact.valid_from.timestamp()
+        marks = (fact.trust.value, fact.status.value, since, until)
+        row = (FACT, fact.key, 0, source, project, fact.version, *marks, fact.body)
+        self._add_piece(row, f"{fact.body}\n{name.replace('/', ' ')}", FULL_TEXT[until is not None])
+
+    def _add_piece(self, row: tuple[str | float | None, ...], indexed: str, table: str = FULL_TEXT[0]) -> None:
+        insert = "INSERT INTO pieces VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         rowid = self._db.execute(insert, row).lastrowid
-        self._db.execute("INSERT INTO words (rowid, terms) VALUES (?, ?)", (rowid, " ".join(terms(indexed))))
+        self._db.execute(f"INSERT INTO {table} (rowid, terms) VALUES (?, ?)", (rowid, " ".join(terms(indexed))))
+
+    def _add_excerpt(self, place: tuple[str | float, ...], text: str) -> None:
+        if found := significant_terms(text):
+            insert = "INSERT INTO excerpts VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)"
+            self._db.execute(insert, (*place, text, " ".join(found)))
 
     def _drop_pieces(self, where: str, values: tuple[str | int, ...]) -> None:
-        self._db.execute(f"DELETE FROM words WHERE rowid IN (SELECT id FROM pieces WHERE {where})", values)
+        for table in FULL_TEXT:
+            self._db.execute(f"DELETE FROM {table} WHERE rowid IN (SELECT id FROM pieces WHERE {where})", values)
         self._db.execute(f"DELETE FROM pieces WHERE {where}", values)
-
-
-_SET_SESSION_HASH = "UPDATE sessions SET hash = ? WHERE session = ?"
+        self._db.execute(f"DELETE FROM excerpts WHERE {where}", values)
 
 
 def throw_away(path: Path) -> None:

@@ -7,9 +7,9 @@ no byte of it is left. The store is asked, never told. What is done with the cop
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import structlog
 from pydantic import ValidationError
@@ -17,10 +17,12 @@ from pydantic import ValidationError
 from bead.clients.store import StoreClient
 from bead.errors import BeadError, Corrupt, NotFound, Unavailable
 from bead.facts import FactVersion
-from bead.wire.store import Change, ChangeKind, ChangePage, Manifest, TurnView
-from bead_index.database import FACT, TURN, Damaged, IndexFile, Position
+from bead.wire.store import Change, ChangeKind, ChangePage, Manifest
+from bead_index.batch import Batch, Turns, Versions
+from bead_index.database import Damaged, IndexFile, Position
 from bead_index.facts import FactTable
 from bead_index.pace import unhurried
+from bead_index.schema import EPISODE, FACT, TURN
 from bead_index.worker import Worker
 
 CONSUMER = "index"
@@ -37,53 +39,12 @@ _PIECE_S = 0.001
 BATCH_CHARACTERS = 1_000_000
 """Text of turns that is held in memory before it is written."""
 _FEW = 20
+_KINDS = {ChangeKind.FACT: FACT, ChangeKind.TURN: TURN, ChangeKind.EPISODE: EPISODE}
 _FIRST_PAUSE_S = 0.05
 _LONGEST_PAUSE_S = 5.0
 
 T = TypeVar("T")
 log = structlog.get_logger()
-
-
-class Turns(NamedTuple):
-    """Every turn that `session` has after the ordinal `after`."""
-
-    session: str
-    after: int
-    turns: tuple[TurnView, ...]
-    hash: str | None
-
-    def __repr__(self) -> str:
-        return f"Turns({len(self.turns)} after {self.after})"
-
-
-@dataclass
-class Batch:
-    """What one transaction changes; a hash is None where the manifest has not told it."""
-
-    facts: list[tuple[FactVersion, str | None]] = field(default_factory=list)
-    sessions: list[Turns] = field(default_factory=list)
-    gone_facts: list[str] = field(default_factory=list)
-    gone_sessions: list[str] = field(default_factory=list)
-
-    def __repr__(self) -> str:
-        return f"Batch(facts={len(self.facts)}, sessions={len(self.sessions)})"
-
-    @property
-    def characters(self) -> int:
-        """Length of its turns' texts."""
-        return sum(len(turn.text) for each in self.sessions for turn in each.turns)
-
-    def write(self, index: IndexFile, position: Position | None = None) -> None:
-        """Apply it in one transaction, with the position it leads to."""
-        with index.transaction():
-            went = [index.drop_fact(key) for key in self.gone_facts]
-            went += [index.drop_session(session) for session in self.gone_sessions]
-            went += [index.put_fact(fact, hash) for fact, hash in self.facts]
-            went += [index.put_session(each.session, each.turns, each.hash, each.after) for each in self.sessions]
-            if any(went):
-                index.demand_purge()
-            if position:
-                index.set_position(position)
 
 
 class Follower:
@@ -218,6 +179,8 @@ class Follower:
             elif change.kind is ChangeKind.TURN:
                 after = min(held.get(change.id, 0), (change.first or 1) - 1)
                 await self._fetch_session(batch, change.id, None, gone=change.gone, after=after)
+            elif change.kind is ChangeKind.EPISODE:
+                await self._fetch_episode(batch, change.id, None, gone=change.gone)
         return batch
 
     async def _fetch_fact(self, batch: Batch, key: str, hash: str | None, *, gone: bool = False) -> None:
@@ -229,7 +192,17 @@ class Follower:
         if fact is None:
             batch.gone_facts.append(key)
         else:
-            batch.facts.append((fact, hash))
+            batch.facts.append(await self._with_older(fact, hash))
+
+    async def _with_older(self, fact: FactVersion, hash: str | None) -> Versions:
+        if fact.version == 1:
+            return Versions(fact, hash)
+        try:
+            versions = (await self._store.history(fact.key)).versions
+        except (NotFound, Corrupt):
+            return Versions(fact, hash)
+        older = tuple(version for version in versions if version.version < fact.version)
+        return Versions(fact, hash, older if len(older) < len(versions) else ())
 
     async def _fetch_session(
         self, batch: Batch, session: str, hash: str | None, *, gone: bool = False, after: int = 0
@@ -243,12 +216,22 @@ class Follower:
         else:
             batch.sessions.append(Turns(session, after, view.turns, hash))
 
+    async def _fetch_episode(self, batch: Batch, id: str, hash: str | None, *, gone: bool = False) -> None:
+        try:
+            episode = None if gone else await self._store.episode(id)
+        except (NotFound, Corrupt):
+            episode = None
+        if episode is None:
+            batch.gone_episodes.append(id)
+        else:
+            batch.episodes.append((episode, hash))
+
     async def _change_table(self, batch: Batch) -> None:
         table, until = self._table, time.monotonic() + _PIECE_S
         for key in batch.gone_facts:
             table.drop(key)
-        for fact, _ in batch.facts:
-            table.put(fact)
+        for each in batch.facts:
+            table.put(each.fact)
             if time.monotonic() > until:
                 await asyncio.sleep(0)
                 until = time.monotonic() + _PIECE_S
@@ -256,14 +239,19 @@ class Follower:
     async def _compare(self) -> None:
         """Make the copy equal to the store's manifest, fetching only what differs."""
         manifest = await self._store.manifest()
-        facts, sessions = _wanted(manifest, ChangeKind.FACT), _wanted(manifest, ChangeKind.TURN)
-        held_facts = await self._worker.write(lambda index: index.hashes(FACT))
-        held_sessions = await self._worker.write(lambda index: index.hashes(TURN))
-        gone = Batch(gone_facts=_without(held_facts, facts), gone_sessions=_without(held_sessions, sessions))
+        wanted = {kind: _wanted(manifest, kind) for kind in _KINDS}
+        held = {kind: await self._worker.write(partial(IndexFile.hashes, kind=name)) for kind, name in _KINDS.items()}
+        gone = Batch(
+            gone_facts=_without(held[ChangeKind.FACT], wanted[ChangeKind.FACT]),
+            gone_sessions=_without(held[ChangeKind.TURN], wanted[ChangeKind.TURN]),
+            gone_episodes=_without(held[ChangeKind.EPISODE], wanted[ChangeKind.EPISODE]),
+        )
         await self._change_table(gone)
         await self._worker.write(gone.write)
-        await self._take_facts(_different(facts, held_facts))
-        await self._take_sessions(_different(sessions, held_sessions))
+        different = {kind: _different(wanted[kind], held[kind]) for kind in _KINDS}
+        await self._take_facts(different[ChangeKind.FACT])
+        await self._take_sessions(different[ChangeKind.TURN])
+        await self._take_episodes(different[ChangeKind.EPISODE])
         # Built aside and swapped, so that what answers meanwhile is the old copy, whole.
         self._table = await self._worker.write(lambda index: FactTable(unhurried(index.facts())))
         await self._settle(Batch(), Position(manifest.epoch, manifest.seq))
@@ -279,7 +267,7 @@ class Follower:
         after: str | None = None
         while True:
             page = await self._store.list_facts(after=after, limit=BATCH)
-            found = [(fact, wanted.get(fact.key)) for fact in page.facts if fact.key in wanted]
+            found = [await self._with_older(fact, wanted[fact.key]) for fact in page.facts if fact.key in wanted]
             if found:
                 await self._worker.write(Batch(facts=found).write)
             after = page.next_after
@@ -294,6 +282,13 @@ class Follower:
                 await self._worker.write(batch.write)
                 batch = Batch()
 
+    async def _take_episodes(self, wanted: dict[str, str]) -> None:
+        for some in _batches(wanted.items()):
+            batch = Batch()
+            for id, hash in some:
+                await self._fetch_episode(batch, id, hash)
+            await self._worker.write(batch.write)
+
     async def _learn_hashes(self) -> None:
         """In a quiet moment, note what the manifest calls the things that the feed has brought.
 
@@ -305,11 +300,7 @@ class Follower:
         manifest = await self._store.manifest()
         if Position(manifest.epoch, manifest.seq) != self._position:
             return
-        known = {
-            (FACT if entry.kind is ChangeKind.FACT else TURN, entry.id): entry.hash
-            for entry in manifest.entries
-            if entry.kind is not ChangeKind.CONVERSATION
-        }
+        known = {(_KINDS[entry.kind], entry.id): entry.hash for entry in manifest.entries if entry.kind in _KINDS}
         named = [(kind, id, known[kind, id]) for kind, id in unknown if (kind, id) in known]
         await self._worker.write(lambda index: _set_hashes(index, named))
 

@@ -22,6 +22,9 @@ QUERY is plain words; there is no syntax. Facts of the active project come first
 examples:
   bead search deploy day
   bead search "rate limit" --project shop --limit 5
+  bead search "deploy day" --all-versions        what other versions have superseded, too
+  bead search "deploy day" --as-of 2026-10-31    what held at the end of that day
+  bead search deploy --explain                   terms, scores and boosts
 """
 
 
@@ -33,6 +36,9 @@ def configure(parser: argparse.ArgumentParser, name: str) -> None:
     parser.add_argument(
         "--limit", metavar="N", type=at_least_one, default=_LIMIT, help=f"most results (default {_LIMIT})"
     )
+    parser.add_argument("--all-versions", action="store_true", help="superseded versions of facts too")
+    parser.add_argument("--as-of", metavar="DATE", help="what held then: a day (its end, UTC) or a time")
+    parser.add_argument("--explain", action="store_true", help="show terms, scores and boosts")
 
 
 def run(args: argparse.Namespace, context: Context) -> int:
@@ -41,7 +47,7 @@ def run(args: argparse.Namespace, context: Context) -> int:
     with opened(context, "store", "index") as door:
         is_whole = _caught_up(door)
         project = active_project(door, args.project)
-        answer = door.call("index", "GET", "/v1/search", query={"q": query, "project": project, "limit": args.limit})
+        answer = door.call("index", "GET", "/v1/search", query=_question(args, query, project))
     if not is_whole and not answer["hits"]:
         raise Unavailable(f"nothing found, but {_BEHIND}; try again, or see what is wrong: bead status")
     if not is_whole:
@@ -49,8 +55,18 @@ def run(args: argparse.Namespace, context: Context) -> int:
     if context.output.as_json:
         context.output.document(answer)
     else:
-        _print(context.output, answer["hits"])
+        _print(context.output, answer)
     return 0
+
+
+def _question(args: argparse.Namespace, query: str, project: str | None) -> dict[str, str | int | float | None]:
+    wanted: dict[str, str | int | float | None] = {"q": query, "project": project, "limit": args.limit}
+    wanted["as_of"] = args.as_of
+    if args.all_versions:
+        wanted["all_versions"] = "true"
+    if args.explain:
+        wanted["explain"] = "true"
+    return wanted
 
 
 def _caught_up(door: Door) -> bool:
@@ -60,11 +76,26 @@ def _caught_up(door: Door) -> bool:
     return bool(door.call("index", "GET", "/v1/applied", query=query, timeout_s=_CATCH_UP_S * 2))
 
 
-def _print(output: Output, hits: list[dict[str, Any]]) -> None:
-    for hit in hits:
+def _print(output: Output, answer: dict[str, Any]) -> None:
+    for hit in answer["hits"]:
         version = f" v{hit['version']}" if hit.get("version") else ""
-        about = "  ".join(str(word) for word in (hit.get("trust"), hit.get("status")) if word)
+        words = (hit.get("trust"), hit.get("status"), _ended(hit))
+        about = "  ".join(str(word) for word in words if word)
         output.text(f"{output.style('bold', hit['id'])}{version}  {output.style('dim', about)}".rstrip())
         output.text(f"  {output.stored(one_line(hit['snippet'], _SNIPPET_CHARACTERS))}")
-    if not hits:
+        if why := hit.get("why"):
+            output.text(f"  {output.style('dim', _why(hit['score'], why))}")
+    if not answer["hits"]:
         output.text("nothing found")
+    if answer.get("terms") is not None:
+        held = ", ".join(f"{term} in {count}" for term, count in answer["terms"].items())
+        output.text(output.style("dim", f"looked for: {output.stored(held)}"))
+
+
+def _ended(hit: dict[str, Any]) -> str:
+    return f"until {str(hit['until'])[:10]}" if hit.get("until") else ""
+
+
+def _why(score: float, why: dict[str, Any]) -> str:
+    boosts = "".join(f" x {factor:g} ({name})" for name, factor in why["boosts"].items())
+    return f"score {score:g} = bm25 {why['bm25']:g}{boosts}; shares {', '.join(why['terms']) or 'no whole word'}"

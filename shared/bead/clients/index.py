@@ -21,9 +21,24 @@ class IndexClient:
         """Readiness and what is degraded."""
         return Health.model_validate_json(await call(self._bus, "GET", "/health"))
 
-    async def search(self, query: str, project: str | None = None, limit: int = 20) -> SearchAnswer:
-        """Facts and turns that match, best first; `query` is plain words, never syntax."""
-        parameters = {"q": query, "project": project, "limit": limit}
+    async def search(
+        self,
+        query: str,
+        project: str | None = None,
+        limit: int = 20,
+        *,
+        all_versions: bool = False,
+        as_of: str | None = None,
+        explain: bool = False,
+    ) -> SearchAnswer:
+        """Facts, turns and episodes that match, best first; `query` is plain words, never syntax.
+
+        `all_versions` looks at superseded versions too, `as_of` (a day or a time) at what held then.
+        """
+        parameters: dict[str, str | int | None] = {"q": query, "project": project, "limit": limit, "as_of": as_of}
+        parameters |= {
+            name: "true" for name, wanted in (("all_versions", all_versions), ("explain", explain)) if wanted
+        }
         return SearchAnswer.model_validate_json(await call(self._bus, "GET", "/v1/search", query=parameters))
 
     async def recall(self, request: RecallRequest) -> RecallAnswer:

@@ -1,7 +1,7 @@
 """What the index is asked and what it answers."""
 
 import msgspec
-from pydantic import BaseModel, ConfigDict
+from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from bead.recall import Cue, RecalledFact, Rejected
 
@@ -16,21 +16,39 @@ class Hit(Model):
     """One search result; `snippet` marks the matched words with `[` and `]`."""
 
     kind: str
-    """`fact` or `turn`."""
+    """`fact`, `turn` or `episode`."""
     id: str
-    """A key, or a source `raw/…#turn-N`."""
+    """A key, `key@vN` for a version that another has superseded, or a source `raw/…#turn-N`, `episodes/…`."""
     project: str | None
     version: int | None
     trust: str | None
     status: str | None
     snippet: str
     score: float
+    since: AwareDatetime | None = None
+    """When it was written."""
+    until: AwareDatetime | None = None
+    """When another version took its place; None while it stands."""
+    why: "Why | None" = None
+    """Only when it was asked for."""
+
+
+class Why(Model):
+    """How a search result came to its score: `score` is `bm25` times every boost."""
+
+    terms: tuple[str, ...]
+    """Terms of the query that it holds."""
+    bm25: float
+    boosts: dict[str, float]
+    """By what they are for: `fact`, `trust`, `other project`, `not current`, `superseded`."""
 
 
 class SearchAnswer(Model):
-    """`GET /v1/search?q=&project=&limit=`, best first."""
+    """`GET /v1/search?q=&project=&limit=&all_versions=&as_of=&explain=`, best first."""
 
     hits: tuple[Hit, ...]
+    terms: dict[str, int] | None = None
+    """What was looked for, and how many pieces hold it; only when an explanation was asked for."""
 
 
 class RecallRequest(msgspec.Struct, frozen=True, kw_only=True):

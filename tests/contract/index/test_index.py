@@ -1,5 +1,6 @@
 """What `bead.clients.index` promises, whichever way it goes."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -11,6 +12,7 @@ from bead.errors import BadRequest
 from bead.facts import Trust
 from bead.recall import Cue, CueSource
 from bead.turns import Role
+from bead.wire.episodes import WriteEpisode
 from bead.wire.index import PinnedRequest, RecallRequest
 from bead.wire.store import AppendTurn, WriteFact
 from bead_index.access import SCOPES
@@ -202,3 +204,71 @@ def test_the_proxy_may_recall_but_not_search_or_rebuild() -> None:
     assert "POST /v1/recall".startswith(SCOPES["proxy"])
     assert not "GET /v1/search".startswith(SCOPES["proxy"])
     assert not "POST /v1/rebuild".startswith(SCOPES["proxy"])
+
+
+async def test_superseded_versions_are_found_only_when_asked_for(index: IndexClient, store: FakeStore) -> None:
+    for body in ("Deploys go out on heronday.", "Deploys go out on storkday.", "Deploys go out on ibisday."):
+        await store.client.write_fact(WriteFact(key="user/deploy-day", body=body, trust=Trust.USER_STATED))
+    assert await index.applied(store.seq)
+
+    plain = await index.search("heronday")
+    history = await index.search("heronday", all_versions=True)
+    everything = await index.search("deploys", all_versions=True)
+
+    assert plain.hits == ()
+    (old,) = history.hits
+    assert (old.id, old.version, old.snippet) == ("user/deploy-day@v1", 1, "Deploys go out on [heronday].")
+    assert old.since is not None and old.until is not None and old.since < old.until
+    assert {hit.id for hit in everything.hits} == {"user/deploy-day", "user/deploy-day@v1", "user/deploy-day@v2"}
+
+
+async def test_as_of_finds_what_held_at_that_time(index: IndexClient, store: FakeStore) -> None:
+    for day, body in ((1, "Deploys go out on heronday."), (9, "Deploys go out on storkday.")):
+        store.clock = datetime(2026, 11, day, 9, tzinfo=UTC)
+        await store.client.write_fact(WriteFact(key="user/deploy-day", body=body, trust=Trust.USER_STATED))
+    assert await index.applied(store.seq)
+
+    found = {
+        date: [hit.snippet for hit in (await index.search("deploys", as_of=date)).hits]
+        for date in ("2026-10-31", "2026-11-01", "2026-11-09T08:00:00Z", "2026-11-10")
+    }
+
+    old, new = "[Deploys] go out on heronday.", "[Deploys] go out on storkday."
+    assert found == {"2026-10-31": [], "2026-11-01": [old], "2026-11-09T08:00:00Z": [old], "2026-11-10": [new]}
+    with pytest.raises(BadRequest):
+        await index.search("deploys", as_of="yesterday")
+
+
+async def test_explanation_gives_the_score_as_bm25_times_boosts(index: IndexClient, store: FakeStore) -> None:
+    for project in ("shop", "mill"):
+        await store.client.write_fact(
+            WriteFact(key=f"project/{project}/day", body="Deploy herons on Tuesday.", trust=Trust.USER_STATED)
+        )
+    assert await index.applied(store.seq)
+
+    answer = await index.search("heron storks", project="shop", explain=True)
+
+    assert answer.terms == {"heron": 2, "stork": 0}
+    best, other = answer.hits
+    assert best.why is not None and other.why is not None
+    assert best.why.terms == ("heron",)
+    assert best.why.boosts == {"fact": 1.5, "trust": 1.3}
+    assert other.why.boosts == {"fact": 1.5, "trust": 1.3, "other project": 0.5}
+    assert best.score == pytest.approx(best.why.bm25 * 1.5 * 1.3, rel=0.01)
+
+
+async def test_episodes_are_found_replaced_and_gone_with_the_store(index: IndexClient, store: FakeStore) -> None:
+    written = await store.client.write_episode(
+        WriteEpisode(session="s1", project="shop", lesson="Herons migrate twice.")
+    )
+    assert await index.applied(store.seq)
+    (hit,) = (await index.search("heron")).hits
+    await store.client.write_episode(WriteEpisode(session="s1", project="shop", lesson="Storks migrate once."))
+    assert await index.applied(store.seq)
+    replaced = [[each.kind for each in (await index.search(word)).hits] for word in ("heron", "stork")]
+    seq = await store.episodes.drop(written.id)
+    assert await index.applied(seq)
+
+    assert (hit.kind, hit.id, hit.project) == ("episode", written.source, "shop")
+    assert replaced == [[], ["episode"]]
+    assert (await index.search("stork")).hits == ()

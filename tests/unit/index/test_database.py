@@ -9,7 +9,8 @@ import pytest
 from bead.text.terms import query_terms
 from bead.turns import Role
 from bead.wire.store import TurnView
-from bead_index.database import FACT, TURN, Damaged, IndexFile, Position, throw_away
+from bead_index.database import Damaged, IndexFile, Position, throw_away
+from bead_index.schema import FACT, TURN
 from tests.unit.index.made import fact
 
 # Made of parts, so that it is nowhere in one piece but in the index.

@@ -177,7 +177,7 @@ async def test_after_a_restart_only_the_difference_is_fetched(start_index: Start
         assert await ids(index, "heron") == ["user/heron"]
 
     fetched = {call: count for call, count in store.calls.items() if "/facts" in call or "/sessions" in call}
-    assert fetched == {f"GET {fact_path('user/stork')}": 1}
+    assert fetched == {f"GET {fact_path('user/stork')}": 1, f"GET {fact_path('user/stork')}/history": 1}
 
 
 async def test_many_facts_come_in_pages(start_index: StartIndex, store: FakeStore) -> None:
