@@ -18,7 +18,7 @@ from bead.wire.index import PinnedRequest, RecallAnswer, RecallRequest
 from bead_proxy.capture import Place
 from bead_proxy.conversations import Copy
 from bead_proxy.patience import NotLoaded, Patience
-from bead_proxy.protocol import ModelRequest
+from bead_proxy.protocol import ModelRequest, Shape
 
 _INDEX_SHARE = 0.6
 """Share of the time left that the index may use; the rest is for what the store must still do."""
@@ -47,7 +47,9 @@ class Chooser:
         self._index = index
         self._patience = Patience("the index")
 
-    async def choose(self, copy: Copy, request: ModelRequest, place: Place, deadline: float) -> Chosen:
+    async def choose(
+        self, copy: Copy, request: ModelRequest, place: Place, deadline: float, *, may_recall: bool = True
+    ) -> Chosen:
         """Blocks for the positions that have no decision yet and may get one; an empty block says "nothing here".
 
         Raises:
@@ -62,8 +64,9 @@ class Chooser:
         first, newest = place.positions[0], place.positions[-1]
         if request.system is not None and not copy.decided(BlockKind.PINNED, first):
             new.append(_block(first, BlockKind.PINNED, await self._pinned(place, deadline)))
-        wants_recall = self._settings.inject == "full" and request.newest_is_user
-        if wants_recall and not copy.decided(BlockKind.RECALL, newest):
+        has_room = request.newest_is_user and request.users[-1].anchor.shape is not Shape.NO_ROOM
+        wants_recall = self._settings.inject == "full" and has_room
+        if wants_recall and may_recall and not copy.decided(BlockKind.RECALL, newest):
             seen = tuple(told for block in (*copy.blocks(place.positions), *new) for told in block.told)
             recalled = await self._recall(request, place, seen, deadline)
             new.append(_block(newest, BlockKind.RECALL, recalled.facts if recalled else ()))

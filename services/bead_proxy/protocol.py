@@ -1,6 +1,6 @@
 """What a protocol module tells the pipeline about one request, whatever the provider.
 
-Pure. `bead_proxy.anthropic` reads Messages bodies into these; `bead_proxy.memory` decides with them; nothing here
+Pure. The package of each protocol reads its bodies into these; `bead_proxy.memory` decides with them; nothing here
 knows a provider's field names. Offsets are byte offsets into the body as it came.
 """
 
@@ -34,7 +34,21 @@ class Shape(StrEnum):
     ARRAY = "array"
     EMPTY_ARRAY = "empty array"
     STRING = "string"
+    INSIDE_STRING = "inside a string"
+    """The text itself goes into the string: not every server takes an array where clients send a string."""
     ABSENT = "absent"
+    ABSENT_STRING = "absent string"
+    ABSENT_PARTS = "absent object with parts"
+    NO_ROOM = "no room"
+    """No text can be added, to a screenshot that answers a tool, say."""
+
+
+class Form(StrEnum):
+    """How a block begins that holds one text; its value and a `}` follow."""
+
+    TEXT = '{"type":"text","text":'
+    INPUT_TEXT = '{"type":"input_text","text":'
+    PART = '{"text":'
 
 
 # Structs, not dataclasses, for the two of which a long conversation makes thousands.
@@ -46,11 +60,14 @@ class Anchor(msgspec.Struct, frozen=True, gc=False):
     end: int
     field: bytes = b""
     """Name of the field to create where it is absent."""
+    form: Form = Form.TEXT
 
     def insertions(self, text: str) -> tuple[Insertion, ...]:
         """Add one text block with `text` after what is there; taking the bytes out again gives the original."""
         # "replace": half a surrogate pair in `text` must not make the body invalid UTF-8 (I11).
-        block = b'{"type":"text","text":' + json.dumps(text, ensure_ascii=False).encode("utf-8", "replace") + b"}"
+        quoted = json.dumps(text, ensure_ascii=False).encode("utf-8", "replace")
+        opening = self.form.encode()
+        block = opening + quoted + b"}"
         match self.shape:
             case Shape.ARRAY:
                 return (Insertion(self.end - 1, b"," + block),)
@@ -59,9 +76,17 @@ class Anchor(msgspec.Struct, frozen=True, gc=False):
             case Shape.STRING:
                 # A string equals one text block (HARNESSES 3.2): harnesses turn one into the other between turns, so
                 # the block must come out the same either way.
-                return (Insertion(self.start, b'[{"type":"text","text":'), Insertion(self.end, b"}," + block + b"]"))
+                return (Insertion(self.start, b"[" + opening), Insertion(self.end, b"}," + block + b"]"))
+            case Shape.INSIDE_STRING:
+                return (Insertion(self.end - 1, b"\\n\\n" + quoted[1:-1]),)
             case Shape.ABSENT:
                 return (Insertion(self.start, b'"' + self.field + b'":[' + block + b"],"),)
+            case Shape.ABSENT_STRING:
+                return (Insertion(self.start, b'"' + self.field + b'":' + quoted + b","),)
+            case Shape.NO_ROOM:
+                return ()
+            case Shape.ABSENT_PARTS:
+                return (Insertion(self.start, b'"' + self.field + b'":{"parts":[' + block + b"]},"),)
 
 
 class UserMessage(msgspec.Struct, frozen=True, gc=False):

@@ -15,8 +15,7 @@ import msgspec
 from msgspec import Raw
 
 from bead.recall import Cue
-from bead_proxy import human
-from bead_proxy.anthropic import directory, newest, side, wire
+from bead_proxy.anthropic import directory, newest, positions, side, wire
 from bead_proxy.anthropic import source as sources
 from bead_proxy.anthropic.source import FIRST_USER_MESSAGES, Earlier, Source
 from bead_proxy.protocol import Anchor, ModelRequest, Reading, Shape, Unreadable, UserMessage
@@ -117,13 +116,13 @@ class _Reader:
             # Nearly all messages of a long conversation hold nothing but one answer of a tool.
             if len(blocks) != 1 or blocks[0].type != "tool_result":
                 texts = list(wire.texts(blocks))
-                words = _words(blocks, texts)
+                words = positions.words(blocks, texts)
             if seen < FIRST_USER_MESSAGES:
                 self._first_texts += texts
             seen += 1
             self._newest_texts = texts
-            if parts := _parts(blocks, words):
-                users.append(UserMessage(parts, _human_text(words), self._anchor(message.content)))
+            if parts := positions.parts(blocks, words):
+                users.append(UserMessage(parts, positions.human_text(words), self._anchor(message.content)))
                 self._at = at
         return tuple(users)
 
@@ -167,34 +166,6 @@ class _Reader:
                 return anchor if self._system[0].text.strip() else None
             case _:
                 return None
-
-
-def _words(blocks: list[wire.HistoryBlock], texts: list[str]) -> list[str]:
-    """Each text block of one message as positions have it.
-
-    A harness may put its request for a summary behind what is there already. It is left out, so that the message keeps
-    its position and a block that was inserted there comes again.
-    """
-    answers = any(block.type == "tool_result" for block in blocks)
-    words = human.own_words_of(texts, beside_tool_result=answers)
-    return ["" if human.asks_for_summary(said) else said for said in words]
-
-
-def _parts(blocks: list[wire.HistoryBlock], words: list[str]) -> tuple[str, ...]:
-    """What a position is made of: the person's words and the ids of answered tool calls, in order."""
-    parts: list[str] = []
-    next_words = iter(words)
-    for block in blocks:
-        if block.type == "tool_result":
-            if isinstance(block.tool_use_id, str):
-                parts.append(block.tool_use_id)
-        elif block.type == "text" and isinstance(block.text, str) and (said := next(next_words)):
-            parts.append(said)
-    return tuple(parts)
-
-
-def _human_text(words: list[str]) -> str:
-    return "\n\n".join(said for said in words if said and not human.is_summary(said)) if words else ""
 
 
 def _session(metadata: Raw) -> str | None:
