@@ -24,6 +24,11 @@ from bead_store.catalogue import Catalogue
 from bead_store.changes import Changes
 from bead_store.conversations import Conversations
 from bead_store.credentials import Credentials
+from bead_store.dream.journal import Journal
+from bead_store.dream.night import Night
+from bead_store.dream.notes import Notes
+from bead_store.dream.routes import add_dream_routes
+from bead_store.dream.undo import Undo
 from bead_store.edits import FactEdits, HandEdits
 from bead_store.episodes import Episodes, add_episode_routes
 from bead_store.facts import Facts
@@ -150,9 +155,39 @@ class Store:
         )
         self.verdicts = Verdicts(
             facts=self.facts,
+            rekeying=self.rekeying,
             review=self.review,
             tombstones=self.tombstones,
             intents=self.intents,
+            audit=self.audit,
+        )
+        self.now = now
+        self.journal = Journal(home.dream / "runs", self.disk, now)
+        self.notes = Notes(home.dream, home.reports, self.disk)
+        self.night = Night(
+            journal=self.journal,
+            notes=self.notes,
+            facts=self.facts,
+            catalogue=self.catalogue,
+            review=self.review,
+            episodes=self.episodes,
+            tombstones=self.tombstones,
+            scan=self.scan,
+            audit=self.audit,
+            now=now,
+        )
+        self.undo = Undo(
+            home.facts,
+            journal=self.journal,
+            notes=self.notes,
+            facts=self.facts,
+            catalogue=self.catalogue,
+            review=self.review,
+            episodes=self.episodes,
+            tombstones=self.tombstones,
+            intents=self.intents,
+            disk=self.disk,
+            changes=self.changes,
             audit=self.audit,
         )
         self.forgetting = Forgetting(
@@ -236,6 +271,8 @@ class Store:
                     await self.fact_lane.run(self.rekeying.finish, id, intent)
                 elif intent.operation is Operation.FORGET:
                     await self.forgetting.resume(id, intent)
+                elif intent.operation is Operation.UNDO:
+                    await self.fact_lane.run(self.undo.finish, id, intent)
                 else:
                     await self.fact_lane.run(self.verdicts.finish, id, intent)
             except BeadError as error:
@@ -345,6 +382,7 @@ def create_service(
     add_routes(api, store)
     add_view_routes(api, store)
     add_episode_routes(api, store)
+    add_dream_routes(api, store)
     add_trace_routes(api, lambda: store().traces)
     return Service("store", api, hot_routes(store), registry)
 

@@ -432,7 +432,12 @@ def _project_of(key: str) -> str | None:
 
 
 def _documents(home: Home) -> tuple[tuple[str, Path], ...]:
-    return ("review queue", home.queue), ("drafts", home.drafts), ("episodes", home.episodes)
+    return (
+        ("review queue", home.queue),
+        ("drafts", home.drafts),
+        ("episodes", home.episodes),
+        ("what undoes a night", home.dream),
+    )
 
 
 def _markdown_below(folder: Path) -> list[Path]:

@@ -2,7 +2,7 @@
 
 A record holds ids and keyed hashes, never a key or a text. Beside it lies a folder for files that the operation has
 taken out of their place and not destroyed yet. What to finish, and how, is the operation's own (`forget`, `rekey`,
-`verdicts`).
+`verdicts`, `dream.undo`).
 """
 
 import secrets
@@ -25,6 +25,8 @@ class Operation(StrEnum):
     REKEY = "rekey"
     ACCEPT = "accept"
     REJECT = "reject"
+    UNDO = "undo"
+    """Take back a dream run; `item` is its id."""
 
 
 class Intent(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -36,7 +38,7 @@ class Intent(msgspec.Struct, frozen=True, omit_defaults=True):
     names: tuple[str, ...] = ()
     """Keyed hashes of their keys (`Tombstones.name`); for a rekey the old one and the new one."""
     item: str | None = None
-    """A review item."""
+    """A review item, or a dream run."""
     turns: tuple[str, ...] = ()
     """Sources of the turns that are being overwritten: half overwritten, their text does not tell any more."""
     waits_for_index: bool = False

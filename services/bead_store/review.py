@@ -16,7 +16,7 @@ from bead.facts import FactType, TriggerCard, Trust
 from bead.wire.store import ReviewItem
 from bead_store import files, header
 from bead_store.frontmatter import MAX_FILE_BYTES, Reader, card_fields, normal_body
-from bead_store.header import Bare, moment_text
+from bead_store.header import Bare, flag_text, moment_text
 
 MAX_ITEMS = 1_000
 KEY_CONFLICT = "key-conflict"
@@ -36,6 +36,21 @@ class Proposal(NamedTuple):
     when: TriggerCard
     sources: tuple[str, ...]
     harness: str | None
+    suspicious: bool = False
+    """It reads like an instruction to a model."""
+    others: tuple[str, ...] = ()
+    """Of a merge: keys whose facts fall asleep when it is accepted."""
+    new_key: str | None = None
+    """Of a rekey: where the fact goes when it is accepted."""
+    reason: str | None = None
+    """Why it waits, in plain words."""
+
+
+def stands_for(proposal: Proposal) -> str:
+    """What a rejection buries under the key: the text, for a merge or a rekey what would have been done with it."""
+    if proposal.new_key:
+        return f"rekey {proposal.new_key}"
+    return "\n".join(("merge", *proposal.others, proposal.body)) if proposal.others else proposal.body
 
 
 class ReviewFiles:
@@ -70,6 +85,10 @@ class ReviewFiles:
             except (DamagedFile, FileNotFoundError):
                 continue
         return tuple(sorted(found, key=lambda item: (item.created, item.id)))
+
+    def ids(self) -> frozenset[str]:
+        """What waits, by id; no file is opened."""
+        return frozenset(path.stem for path in self._paths())
 
     def damage(self) -> list[DamagedFile]:
         """Items that cannot be read."""
@@ -115,13 +134,19 @@ class ReviewFiles:
     def rename(self, old: str, new: str) -> None:
         """Let what waits for `old` wait for `new`; safe to do again after a crash."""
         for item in self.items():
-            if item.key == old:
-                moved = self.proposal(item.id)._replace(key=new)
-                self._put(self._id(moved), moved, item.created)
-                self.take_away(item.id)
+            if item.key == old or old in item.others:
+                self._put_renamed(item, old, new)
+
+    def _put_renamed(self, item: ReviewItem, old: str, new: str) -> None:
+        proposal = self.proposal(item.id)
+        others = tuple(new if other == old else other for other in proposal.others)
+        moved = proposal._replace(key=new if proposal.key == old else proposal.key, others=others)
+        if moved.new_key != moved.key:  # else it asked for just this
+            self._put(self._id(moved), moved, item.created)
+        self.take_away(item.id)
 
     def _id(self, proposal: Proposal) -> str:
-        identity = "\0".join((proposal.kind, proposal.key, proposal.body))
+        identity = "\0".join((proposal.kind, proposal.key, stands_for(proposal)))
         return hmac.new(self._home_id.encode(), identity.encode(), "sha256").hexdigest()[:_ID_HEX]
 
     def _put(self, item: str, proposal: Proposal, created: datetime) -> None:
@@ -148,6 +173,10 @@ def _render(item: str, proposal: Proposal, created: datetime) -> bytes:
         "created": moment_text(created),
         "sources": proposal.sources,
         "harness": proposal.harness,
+        "suspicious": flag_text(proposal.suspicious) if proposal.suspicious else None,
+        "others": proposal.others,
+        "new_key": proposal.new_key,
+        "reason": proposal.reason,
         "when": card_fields(proposal.when),
     }
     return header.render(fields, proposal.body)
@@ -171,6 +200,10 @@ def _proposal(path: Path) -> Proposal:
         when=reader.card("when"),
         sources=reader.items("sources"),
         harness=reader.text("harness"),
+        suspicious=reader.flag("suspicious"),
+        others=reader.items("others"),
+        new_key=reader.text("new_key"),
+        reason=reader.text("reason"),
     )
 
 
@@ -191,4 +224,10 @@ def _parse(path: Path) -> ReviewItem:
         body=normal_body(parts.body),
         trust=reader.choice("trust", Trust),
         created=created,
+        type=reader.choice("type", FactType),
+        sources=reader.items("sources"),
+        suspicious=reader.flag("suspicious"),
+        others=reader.items("others"),
+        new_key=reader.text("new_key"),
+        reason=reader.text("reason"),
     )

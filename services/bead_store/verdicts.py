@@ -7,12 +7,13 @@ from collections import OrderedDict
 from contextlib import suppress
 
 from bead.errors import Corrupt, NotFound, Refused
-from bead.facts import Trust
-from bead.wire.store import Decided, WriteFact
+from bead.facts import Status, Trust
+from bead.wire.store import Decided, Mark, Rekey, WriteAnswer, WriteFact
 from bead_store.audit import Audit
 from bead_store.facts import Facts
 from bead_store.intents import Intent, Intents, Operation
-from bead_store.review import KEY_CONFLICT, Proposal, ReviewFiles
+from bead_store.rekey import Rekeying
+from bead_store.review import KEY_CONFLICT, Proposal, ReviewFiles, stands_for
 from bead_store.tombstones import Tombstones
 
 _REMEMBERED = 1_000
@@ -24,8 +25,16 @@ class Verdicts:
     """Called from the facts' lane only."""
 
     def __init__(
-        self, *, facts: Facts, review: ReviewFiles, tombstones: Tombstones, intents: Intents, audit: Audit
+        self,
+        *,
+        facts: Facts,
+        rekeying: Rekeying,
+        review: ReviewFiles,
+        tombstones: Tombstones,
+        intents: Intents,
+        audit: Audit,
     ) -> None:
+        self._rekeying = rekeying
         self._facts = facts
         self._review = review
         self._tombstones = tombstones
@@ -71,24 +80,36 @@ class Verdicts:
     def _carry_out(self, operation: Operation, item: str, proposal: Proposal) -> Decided:
         written = None
         if operation is Operation.ACCEPT:
-            written = self._facts.write(
-                WriteFact(
-                    body=proposal.body,
-                    key=proposal.key,
-                    type=proposal.type,
-                    trust=Trust.USER_STATED,
-                    when=proposal.when or None,
-                    sources=proposal.sources,
-                    harness=proposal.harness,
-                )
-            )
+            written = self._accept(proposal)
         elif proposal.kind != KEY_CONFLICT:  # there, a no says that both are true
-            self._tombstones.bury_proposal(proposal.key, proposal.body, item)
+            self._tombstones.bury_proposal(proposal.key, stands_for(proposal), item)
         decided = Decided(id=item, decision=_WORDS[operation], key=proposal.key, written=written)
         self._remember(operation, decided)
         self._review.take_away(item)
         self._audit.record(_WORDS[operation], item)
         return decided
+
+    def _accept(self, proposal: Proposal) -> WriteAnswer | None:
+        """Do what the person agreed to, with a person's trust; safe to do again after a crash."""
+        if proposal.new_key:
+            with suppress(NotFound):  # it is there already, or it was forgotten
+                self._rekeying.rekey(Rekey(old=proposal.key, new=proposal.new_key))
+            return None
+        written = self._facts.write(
+            WriteFact(
+                body=proposal.body,
+                key=proposal.key,
+                type=proposal.type,
+                trust=Trust.USER_STATED,
+                when=proposal.when or None,
+                sources=proposal.sources,
+                harness=proposal.harness,
+            )
+        )
+        for other in proposal.others:
+            with suppress(NotFound):  # forgotten, or moved, meanwhile
+                self._facts.mark(Mark(key=other, status=Status.DORMANT))
+        return written
 
     def _remember(self, operation: Operation, decided: Decided) -> None:
         self._decided[operation, decided.id] = decided

@@ -60,7 +60,7 @@ class RunView(Model):
     """Steps of this phase; 0 while they are not known."""
     started: AwareDatetime
     ended: AwareDatetime | None = None
-    counts: dict[str, int] = {}
+    counts: dict[str, int] = Field(default_factory=dict)
     """What was done or refused, by word: `written`, `queued`, `refused: not in the cited turn`, `slept`, ..."""
     tokens: int = 0
     """That the model read and wrote for this run."""
@@ -205,14 +205,14 @@ class SessionState(Model):
 class NightState(Model):
     """`GET /v1/dream/state`: what the nights know about each other, ids and numbers only."""
 
-    sessions: dict[str, SessionState] = {}
-    slept: dict[str, str] = {}
+    sessions: dict[str, SessionState] = Field(default_factory=dict)
+    slept: dict[str, str] = Field(default_factory=dict)
     """Date on which a fact was put to sleep, by uid."""
-    woken: dict[str, str] = {}
+    woken: dict[str, str] = Field(default_factory=dict)
     """Date on which the night saw that a person had woken it."""
-    carded: dict[str, int] = {}
+    carded: dict[str, int] = Field(default_factory=dict)
     """Version whose card the model has widened, by uid."""
-    keyed: dict[str, int] = {}
+    keyed: dict[str, int] = Field(default_factory=dict)
     """Version for which the model was asked for a better key, by uid."""
 
 
@@ -232,7 +232,7 @@ class RunRecord(Model):
     state: RunState = RunState.RUNNING
     provider: str
     model: str | None = None
-    counts: dict[str, int] = {}
+    counts: dict[str, int] = Field(default_factory=dict)
     changes: int = 0
     """Changes that an undo would take back."""
     report: str | None = None
@@ -248,7 +248,7 @@ class FinishRun(Model):
     """`POST /v1/dream/runs/{run}/finish`."""
 
     state: RunState
-    counts: dict[str, int] = {}
+    counts: dict[str, int] = Field(default_factory=dict)
     night: NightState | None = None
     """What to remember for the next night; None leaves it as it was."""
     lines: tuple[str, ...] = ()
@@ -256,7 +256,7 @@ class FinishRun(Model):
 
 
 class Undone(Model):
-    """`POST /v1/dream/runs/{run}/undo`: what was taken back, and what was left because somebody has changed it since."""
+    """`POST /v1/dream/runs/{run}/undo`: what was taken back, and what was left: changed since."""
 
     id: str
     removed_versions: int
@@ -293,7 +293,7 @@ class Spent(Model):
 class Calibration(Model):
     """`GET` and `PUT /v1/dream/calibration`: what judged turns taught the gate; see `bead_index.gate.calibrate`."""
 
-    offsets: dict[str, float] = {}
+    offsets: dict[str, float] = Field(default_factory=dict)
     """Log odds by uid."""
     threshold_shift: float = 0.0
     """Log odds that both thresholds are moved by."""

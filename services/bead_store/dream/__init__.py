@@ -1,0 +1,1 @@
+"""What the dream service lets the store write, and how a whole night is taken back."""
