@@ -1,6 +1,7 @@
 """The proxy's own answers: errors in the provider's shape, so that a harness shows them, and the local routes."""
 
 import json
+from collections.abc import Sequence
 from typing import Final
 
 from aiohttp import web
@@ -9,6 +10,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_l
 from bead.bus.guard import Unauthorized
 from bead.errors import BadRequest, BeadError
 from bead.wire.health import Health
+from bead_proxy.accounts import Account
 
 GIVEN: Final = web.ResponseKey("given", frozenset)
 """In a relayed response: lower-case names of the headers it was given; what the library adds is taken out again."""
@@ -63,6 +65,27 @@ def health_answer(health: Health) -> web.Response:
 def metrics_answer(registry: CollectorRegistry) -> web.Response:
     """`GET /bead/metrics`."""
     return web.Response(body=generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+
+def usage_answer(accounts: Sequence[tuple[str, str, Account]]) -> web.Response:
+    """`GET /bead/usage`: tokens by conversation, newest first, and what memory cost of them."""
+    rows = [
+        {
+            "session": session,
+            "thread": thread,
+            "requests": account.requests,
+            "input": account.input,
+            "output": account.output,
+            "cache_read": account.cache_read,
+            "cache_write": account.cache_write,
+            "inserted_estimate": account.inserted,
+            "memory_cost_estimate": round(account.cost),
+            "cache_saved_estimate": round(account.saved),
+            "recall_ended": account.is_stopped,
+        }
+        for session, thread, account in accounts
+    ]
+    return web.Response(body=json.dumps({"conversations": rows}).encode(), content_type="application/json")
 
 
 def no_such_route() -> web.Response:

@@ -18,6 +18,7 @@ from bead.settings import ProxySettings
 from bead.tasks import Tasks
 from bead.wire.health import Health
 from bead_proxy.access import HEALTH, Rules, admit
+from bead_proxy.accounts import Accounts
 from bead_proxy.answers import (
     drop_invented_headers,
     health_answer,
@@ -26,6 +27,7 @@ from bead_proxy.answers import (
     no_websocket,
     provider_error,
     refusal,
+    usage_answer,
 )
 from bead_proxy.caller import read_caller
 from bead_proxy.capture import Capture
@@ -37,10 +39,15 @@ from bead_proxy.memory import Explain, Memory, Prepared
 from bead_proxy.metrics import Metrics
 from bead_proxy.packed import Packed
 from bead_proxy.peer import Peers
-from bead_proxy.protocol import Reply, ReplyReader, Unreadable
+from bead_proxy.protocol import Reply, ReplyReader, Unreadable, Usage
 from bead_proxy.protocols import Provider, Route, Spoken, route
+from bead_proxy.tracing import Notes, OnTrace, Tracer
 
 METRICS = "/bead/metrics"
+USAGE = "/bead/usage"
+MOST_SHOWN = 200
+"""Conversations in one answer of `/bead/usage`."""
+RECALL_ENDED = "recall ended: what it added did not stay in the provider's cache"
 _LOCAL = "/bead"
 
 _CAPTURE_GRACE_S = 0.4
@@ -60,17 +67,18 @@ def create_app(
     project: str | None = None,
     hosts: Collection[str] = (),
     explain: Explain | None = None,
+    on_trace: OnTrace | None = None,
 ) -> web.Application:
     """The proxy, ready to be served.
 
     `token` is the capability of this home. `identify` asks git about a directory; None where directories cannot be
     seen. `project` is for requests that name none. `hosts` are names of ours beside the loopback ones. `explain` is
-    told every decision that was kept, for a trace.
+    told every decision that was kept; `on_trace` every trace, in ids and numbers, when its answer has ended.
 
     Raises:
         BadRequest: the upstream address is not safe.
     """
-    proxy = Proxy(settings, owner, home_id, store, index, token, identify, project, hosts, explain)
+    proxy = Proxy(settings, owner, home_id, store, index, token, identify, project, hosts, explain, on_trace)
     app = web.Application(client_max_size=0)
     app.router.add_route("*", "/{path:.*}", proxy.handle)
     app.on_response_prepare.append(drop_invented_headers)
@@ -93,6 +101,7 @@ class Proxy:
         project: str | None,
         hosts: Collection[str],
         explain: Explain | None,
+        on_trace: OnTrace | None,
     ) -> None:
         self._home_id = home_id
         self._bare_url = settings.bare_url
@@ -103,6 +112,8 @@ class Proxy:
         self._metrics = Metrics(time.monotonic)
         self._tasks = Tasks()
         self._upstreams = {provider: Upstream(getattr(settings.upstream, provider)) for provider in Provider}
+        self._accounts = Accounts(time.monotonic)
+        self._tracer = Tracer(store, self._metrics, on_trace)
         self._memory = Memory(
             settings,
             owner,
@@ -112,16 +123,19 @@ class Proxy:
             Capture(store, self._tasks, self._metrics),
             self._metrics,
             explain,
+            self._accounts,
         )
 
     async def running(self, app: web.Application) -> AsyncIterator[None]:
         """What lives as long as the listener."""
         async with self._tasks:
+            self._tracer.start(self._tasks)
             for upstream in self._upstreams.values():
                 await upstream.open()
             yield
             for upstream in self._upstreams.values():
                 await upstream.close()
+            await self._tracer.drain(_CAPTURE_GRACE_S)
             await self._tasks.drain(_CAPTURE_GRACE_S)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
@@ -169,13 +183,19 @@ class Proxy:
     def _local(self, request: web.Request, path: str) -> web.Response:
         self._count("local")
         if path == HEALTH and request.method in ("GET", "HEAD"):
-            degraded = self._metrics.degraded()
+            degraded = (*self._metrics.degraded(), *self._accounts_words())
             return health_answer(
                 Health(name="proxy", version=__version__, ready=True, home_id=self._home_id, degraded=degraded)
             )
+        if path == USAGE and request.method == "GET":
+            return usage_answer(self._accounts.newest(MOST_SHOWN))
         if path == METRICS and request.method == "GET":
             return metrics_answer(self._metrics.registry)
         return no_such_route()
+
+    def _accounts_words(self) -> tuple[str, ...]:
+        count = self._accounts.stopped
+        return (f"{RECALL_ENDED} ({count} conversation{'' if count == 1 else 's'})",) if count else ()
 
     async def _ask_model(self, request: web.Request, towards: Route, spoken: Spoken) -> web.StreamResponse:
         prepared = await self._prepare(request, spoken)
@@ -187,7 +207,18 @@ class Proxy:
             return await upstream.relay(request, towards.target, prepared.take_body(), seen.watch)
         finally:
             # Also when the caller leaves in the middle: what was said until then is a turn.
-            seen.tell(on_reply)
+            reply = seen.tell(on_reply)
+            self._tell(prepared.notes, reply.usage if reply else Usage(), seen.status)
+
+    def _tell(self, notes: Notes | None, usage: Usage, status: int) -> None:
+        """The answer has ended: book its numbers and tell its trace."""
+        if notes is None or notes.place is None:
+            return
+        place, inserted = notes.place, notes.inserted_tokens
+        if self._accounts.book(place.session, place.thread, usage, notes.model, inserted, notes.added_block):
+            self._metrics.recall_ended.inc()
+            notes.failures.append(RECALL_ENDED)
+        self._tracer.tell(notes, usage, status)
 
     async def _prepare(self, request: web.Request, spoken: Spoken) -> Prepared:
         body = await _read(request)
@@ -203,7 +234,7 @@ class Proxy:
         except Unreadable as error:
             self._metrics.unread.labels(str(error)).inc()
             return Prepared((body,))
-        prepared = await self._memory.prepare(opened, read_caller(request.headers), spoken.module.read_on)
+        prepared = await self._memory.prepare(opened, read_caller(request.headers), spoken.module.read_on, spoken.name)
         prepared.body = await packed.closed(opened, prepared.body)
         return prepared
 
@@ -219,9 +250,11 @@ class _Seen:
         self._reader: ReplyReader | None = None
         self._unpacker: Unpacker | None = None
         self._is_over = False
+        self.status = 0
 
     def watch(self, status: int, headers: CIMultiDict[str]) -> Callable[[bytes], None] | None:
         """See `bead_proxy.forward.Watch`: an error is no answer."""
+        self.status = status
         if status != 200:
             return None
         encoding = ",".join(headers.getall("Content-Encoding", ()))
@@ -234,14 +267,17 @@ class _Seen:
         self._reader = self._spoken.module.reply_reader(headers.get("Content-Type", ""), encoding)
         return self._feed
 
-    def tell(self, on_reply: Callable[[Reply], None]) -> None:
-        """Hand on what the model said, as far as it came."""
+    def tell(self, on_reply: Callable[[Reply], None]) -> Reply | None:
+        """Hand on what the model said, as far as it came; None when that is not known."""
         if self._reader is None:
-            return
+            return None
         try:
-            on_reply(self._reader.close())
+            reply = self._reader.close()
+            on_reply(reply)
         except Exception as error:
             log_failure("a reply could not be kept", error)
+            return None
+        return reply
 
     def _feed(self, chunk: bytes) -> None:
         if self._reader is None or self._is_over:

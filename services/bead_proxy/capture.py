@@ -25,6 +25,7 @@ T = TypeVar("T")
 
 MOST_WAITING_CHARACTERS = 32_000_000
 MOST_WAITING = 2_000
+_THREAD_CHARACTERS = 16
 _ONE_TRY_S = 5.0
 _PAUSES_S = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 
@@ -36,6 +37,13 @@ class Place:
     session: str
     project: Project | None
     positions: tuple[str, ...]
+    is_off: bool = False
+    """Whether the person wants no memory there: nothing is captured and nothing injected."""
+
+    @property
+    def thread(self) -> str:
+        """What tells the conversations of one session apart."""
+        return self.positions[0][:_THREAD_CHARACTERS]
 
     @property
     def scope(self) -> str:
@@ -68,14 +76,14 @@ class _Turn:
         self.before = before
         self.is_handed_over = False
         """Whether the store has it: it may still refuse it, or be away."""
-        self.written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        """Done when the store keeps it, or when it is given up."""
+        self.written: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+        """Done when the store keeps it, with its place in the raw log, or when it is given up, with None."""
 
-    def settle(self) -> None:
+    def settle(self, source: str | None = None) -> None:
         """Nobody needs to wait for it any longer."""
         self.before = None
         if not self.written.done():
-            self.written.set_result(None)
+            self.written.set_result(source)
 
 
 class Capture:
@@ -89,7 +97,7 @@ class Capture:
         self._waiting = 0
         self._waiting_characters = 0
 
-    def start(self, order: str, words: Words) -> asyncio.Future[None] | None:
+    def start(self, order: str, words: Words) -> asyncio.Future[str | None] | None:
         """Begin to write `words`, after the others of the same `order`; None when too much is waiting already.
 
         What comes back is done when the turn is written or lost; wishes in it are looked for after that.
@@ -112,11 +120,15 @@ class Capture:
             await asyncio.wait({before.written})
         at = datetime.now(UTC).isoformat()
         written = await self._persist(partial(self._append, turn, at))
-        turn.settle()
         if written is None:
+            turn.settle()
             self._lost("a turn could not be written")
             return
         source, is_new, scope = written
+        turn.settle(source)
+        if not source:
+            self._metrics.turns.labels("memory is off").inc()
+            return
         self._metrics.turns.labels("written" if is_new else "already there").inc()
         if is_new and words.human_text:
             await self._remember(words, source, scope)
@@ -125,6 +137,8 @@ class Capture:
         words = turn.words
         place = await words.place()
         turn.is_handed_over = True
+        if place.is_off:
+            return "", False, ""
         appended = await self._store.append_turn(
             AppendTurn(
                 session=place.session,

@@ -11,15 +11,17 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from time import monotonic, perf_counter
 from typing import TypeVar
 
 from bead.clients.index import IndexClient
 from bead.clients.store import StoreClient
 from bead.conversations import Block
 from bead.errors import BeadError, StaleConversation
-from bead.settings import ProxySettings
+from bead.settings import ProjectsSettings, ProxySettings
 from bead.turns import Role
 from bead.wire.store import CommitBlocks, FindConversation, Project
+from bead_proxy.accounts import Accounts
 from bead_proxy.caller import Caller, session_name
 from bead_proxy.capture import Capture, Place, Words
 from bead_proxy.choosing import NOTHING, Chooser, Chosen
@@ -28,10 +30,10 @@ from bead_proxy.directories import Directories
 from bead_proxy.failures import log_failure
 from bead_proxy.metrics import Metrics
 from bead_proxy.patience import NotLoaded, Patience
+from bead_proxy.permission import allows
 from bead_proxy.protocol import ModelRequest, Pieces, Reply, Unreadable, spliced
 from bead_proxy.recent import Chain, ReadOn, Recent
-
-_THREAD_CHARACTERS = 16
+from bead_proxy.tracing import Notes
 
 T = TypeVar("T")
 Explain = Callable[[Place, Chosen], None]
@@ -44,6 +46,8 @@ class Prepared:
     body: Pieces
     on_reply: Callable[[Reply], None] | None = None
     """None: nobody reads the answer."""
+    notes: Notes | None = None
+    """What its trace will say; None where memory has nothing to do with it."""
 
     def take_body(self) -> Pieces:
         """The body, which is not kept here any longer: an answer can take minutes."""
@@ -64,6 +68,7 @@ class Memory:
         capture: Capture,
         metrics: Metrics,
         explain: Explain | None = None,
+        accounts: Accounts | None = None,
     ) -> None:
         """`explain` is told every decision that was kept, for a trace."""
         self._settings = settings
@@ -73,20 +78,22 @@ class Memory:
         self._capture = capture
         self._metrics = metrics
         self._explain = explain
+        self._accounts = accounts or Accounts(monotonic)
         self._recent = Recent(owner)
         self._copies = Copies()
         self._store_patience = Patience("the store")
         self._chooser = Chooser(settings, owner, index)
 
-    async def prepare(self, body: bytes, caller: Caller, read_on: ReadOn) -> Prepared:
+    async def prepare(self, body: bytes, caller: Caller, read_on: ReadOn, protocol: str = "") -> Prepared:
         """`body` with memory in it, at most `settings.memory_timeout_ms` later; as it came when anything is wrong."""
         if caller.is_off:
             return Prepared((body,))
         if len(body) > self._settings.inject_body_limit_mb << 20:
             self._metrics.unread.labels("too large").inc()
             return Prepared((body,))
+        notes = Notes(protocol, caller.harness or "")
         try:
-            return await self._prepare(body, caller, read_on)
+            return await self._prepare(body, caller, read_on, notes)
         except Unreadable as error:
             self._metrics.unread.labels(str(error)).inc()
         except NotLoaded as error:
@@ -97,51 +104,67 @@ class Memory:
             self._metrics.trouble(f"an error in the proxy ({type(error).__name__})")
         return Prepared((body,))
 
-    async def _prepare(self, body: bytes, caller: Caller, read_on: ReadOn) -> Prepared:
+    async def _prepare(self, body: bytes, caller: Caller, read_on: ReadOn, notes: Notes) -> Prepared:
         request, chain = self._recent.read(body, caller.session, read_on)
+        notes.read(request)
+        notes.spent("read", notes.started)
         if not request.users:
             return Prepared((body,))
         now = asyncio.get_running_loop().time()
         deadline = now + self._settings.memory_timeout_ms / 1_000
-        where = _Where(self._directories, request, chain, caller)
-        captured = self._capture_person(request, caller, where)
+        where = _Where(self._directories, self._settings.projects, request, chain, caller)
+        captured = notes.captured = self._capture_person(request, caller, where)
         # Lets the turn be handed to the store first: it is written while the index and the store are asked.
         await asyncio.sleep(0)
         pieces: Pieces = (body,)
-        if self._settings.inject != "off":
-            pieces = await self._inject(body, request, where, deadline)
+        if (place := await self._place(where, notes, deadline)) and not place.is_off:
+            pieces = await self._inject(body, request, place, notes, deadline)
         if captured is not None:
+            since = perf_counter()
             await self._wait_until_written(captured, deadline)
-        return Prepared(pieces, self._on_reply(request, caller, where))
+            notes.spent("store", since)
+        notes.spent("all", notes.started)
+        return Prepared(pieces, self._on_reply(request, caller, where), None if place and place.is_off else notes)
 
-    async def _inject(self, body: bytes, request: ModelRequest, where: "_Where", deadline: float) -> Pieces:
+    async def _place(self, where: "_Where", notes: Notes, deadline: float) -> Place | None:
         try:
-            place = await (where() if where.is_known else self._ask_store(where, deadline))
+            notes.place = await (where() if where.is_known else self._ask_store(where, deadline))
         except NotLoaded as error:
-            self._metrics.trouble(str(error))
+            self._trouble(error, notes)
+        return notes.place
+
+    async def _inject(self, body: bytes, request: ModelRequest, place: Place, notes: Notes, deadline: float) -> Pieces:
+        if self._settings.inject == "off":
+            notes.abstained = "off"
             return (body,)
-        blocks = await self._blocks(request, place, deadline)
+        notes.blocks = blocks = await self._blocks(request, place, notes, deadline)
         return spliced(body, insertions(request, place.positions, blocks)) if blocks else (body,)
 
     # -- what goes in ----------------------------------------------------------------------------------------------
 
-    async def _blocks(self, request: ModelRequest, place: Place, deadline: float) -> Sequence[Block]:
+    async def _blocks(self, request: ModelRequest, place: Place, notes: Notes, deadline: float) -> Sequence[Block]:
         """The blocks that this request carries, old and new."""
-        copy = self._copies.of(place.session, place.positions[0][:_THREAD_CHARACTERS])
+        copy = self._copies.of(place.session, place.thread)
         try:
             async with _held(copy.lock, deadline):
-                await self._bring_up_to_date(copy, request, place, deadline)
+                await self._bring_up_to_date(copy, request, place, notes, deadline)
         except NotLoaded as error:
-            self._metrics.trouble(str(error))
+            self._trouble(error, notes)
         return copy.blocks(place.positions)
 
-    async def _bring_up_to_date(self, copy: Copy, request: ModelRequest, place: Place, deadline: float) -> None:
+    async def _bring_up_to_date(
+        self, copy: Copy, request: ModelRequest, place: Place, notes: Notes, deadline: float
+    ) -> None:
         is_fresh = not copy.covers(place.positions)
         if is_fresh:
+            since = perf_counter()
             await self._load(copy, place, deadline)
-        chosen = await self._choose_or_not(copy, request, place, deadline)
+            notes.spent("store", since)
+        chosen = await self._choose_or_not(copy, request, place, notes, deadline)
         if chosen.blocks:
-            await self._commit(copy, request, place, chosen, deadline)
+            since = perf_counter()
+            await self._commit(copy, request, place, chosen, notes, deadline)
+            notes.spent("store", since)
         elif not is_fresh and copy.blocks(place.positions):
             # Nothing to commit, so the store had no chance to say that something was forgotten: ask.
             await self._load(copy, place, deadline)
@@ -151,20 +174,30 @@ class Memory:
             owner=self._owner,
             project=place.scope,
             session=place.session,
-            thread=place.positions[0][:_THREAD_CHARACTERS],
+            thread=place.thread,
             positions=place.positions,
         )
         copy.take(await self._ask_store(lambda: self._store.find_conversation(question), deadline), place.positions)
 
-    async def _choose_or_not(self, copy: Copy, request: ModelRequest, place: Place, deadline: float) -> Chosen:
+    async def _choose_or_not(
+        self, copy: Copy, request: ModelRequest, place: Place, notes: Notes, deadline: float
+    ) -> Chosen:
         """New blocks; none when the index cannot say, so that another request decides."""
+        since = perf_counter()
+        may_recall = self._accounts.may_recall(place.session, place.thread)
+        if not may_recall:
+            notes.abstained = "cache"
         try:
-            return await self._chooser.choose(copy, request, place, deadline)
+            return await self._chooser.choose(copy, request, place, deadline, may_recall=may_recall)
         except NotLoaded as error:
-            self._metrics.trouble(str(error))
+            self._trouble(error, notes)
             return NOTHING
+        finally:
+            notes.spent("recall", since)
 
-    async def _commit(self, copy: Copy, request: ModelRequest, place: Place, chosen: Chosen, deadline: float) -> None:
+    async def _commit(
+        self, copy: Copy, request: ModelRequest, place: Place, chosen: Chosen, notes: Notes, deadline: float
+    ) -> None:
         """Have the store keep the decision before the model sees it; decide once more if a forget came in between."""
         for is_last in (False, True):
             question = CommitBlocks(
@@ -180,11 +213,12 @@ class Memory:
                 if is_last:
                     raise NotLoaded("the conversation changed twice") from error
                 await self._load(copy, place, deadline)
-                chosen = await self._choose_or_not(copy, request, place, deadline)
+                chosen = await self._choose_or_not(copy, request, place, notes, deadline)
                 if not chosen.blocks:
                     return
             else:
                 copy.keep(chosen.blocks, answer.generation)
+                notes.chosen = chosen
                 self._count(chosen, place)
                 return
 
@@ -210,7 +244,11 @@ class Memory:
 
     # -- what is captured ------------------------------------------------------------------------------------------
 
-    async def _wait_until_written(self, captured: asyncio.Future[None], deadline: float) -> None:
+    def _trouble(self, error: NotLoaded, notes: Notes) -> None:
+        self._metrics.trouble(str(error))
+        notes.failures.append(str(error))
+
+    async def _wait_until_written(self, captured: asyncio.Future[str | None], deadline: float) -> None:
         """The person's words are kept before the model sees them, unless the store takes too long."""
         if self._store_patience.is_resting:
             return
@@ -219,7 +257,9 @@ class Memory:
             self._store_patience.rest()
             self._metrics.trouble("the store did not write in time")
 
-    def _capture_person(self, request: ModelRequest, caller: Caller, where: "_Where") -> asyncio.Future[None] | None:
+    def _capture_person(
+        self, request: ModelRequest, caller: Caller, where: "_Where"
+    ) -> asyncio.Future[str | None] | None:
         if not _has_turn(request) or not request.turn_text:
             return None
         words = Words(
@@ -254,8 +294,16 @@ class Memory:
 class _Where:
     """The place of one request, found once; finding it may need the store."""
 
-    def __init__(self, directories: Directories, request: ModelRequest, chain: Chain, caller: Caller) -> None:
+    def __init__(
+        self,
+        directories: Directories,
+        projects: ProjectsSettings,
+        request: ModelRequest,
+        chain: Chain,
+        caller: Caller,
+    ) -> None:
         self._directories = directories
+        self._projects = projects
         self._named, self._directory = caller.project, request.directory
         self._session = caller.session or (session_name(request.session) if request.session else None)
         self._chain: Chain | None = chain
@@ -288,7 +336,9 @@ class _Where:
     def _in(self, project: Project | None) -> Place:
         assert self._chain is not None, "there is a chain until there is a place"
         positions = self._chain.positions(project.name if project else "")
-        return Place(self._session or session_name(f"thread-{positions[0]}"), project, positions)
+        session = self._session or session_name(f"thread-{positions[0]}")
+        has_memory = allows(self._projects, project.name if project else "", self._directory)
+        return Place(session, project, positions, is_off=not has_memory)
 
 
 def _has_turn(request: ModelRequest) -> bool:

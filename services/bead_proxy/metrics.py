@@ -30,6 +30,12 @@ class Metrics:
         self.wishes = self._counter("wishes", "Wishes to remember by outcome.", "outcome")
         self._refused_at: float | None = None
         self.turns = self._counter("turns", "Captured turns by outcome.", "outcome")
+        self.traces = self._counter("traces", "Traces by outcome.", "outcome")
+        self.recall_ended = Counter(
+            "bead_proxy_recall_ended",
+            "Conversations whose recall ended because the provider's cache did not keep it.",
+            registry=self.registry,
+        )
         self.tokens = self._counter("tokens", "Tokens as the provider reports them.", "kind")
         self.added_ms = Histogram(
             "bead_proxy_added_milliseconds",

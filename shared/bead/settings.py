@@ -3,12 +3,13 @@
 Read once, in `__main__`; everything else gets values. A wrong key or value names itself and its place.
 """
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
@@ -18,6 +19,7 @@ from bead.home import Home
 
 _PREFIX = "BEAD_"
 _NESTED = "__"
+_SECRET_NAME = re.compile(r"(?:\A|_)(?:key|token|secret|password|passphrase)\Z")
 # Set beside the sections; everything else with the prefix is a setting.
 _OTHER_VARIABLES = frozenset({"BEAD_HOME", "BEAD_TRACE", "BEAD_IN_CONTAINER", "BEAD_TEST_CACHE"}) | {
     f"BEAD_{secret}_TOKEN_FILE" for secret in ("BUS", "ADMIN", "PROXY")
@@ -31,12 +33,18 @@ def _address(text: str) -> str:
     return text
 
 
+def _names(given: object) -> object:
+    return tuple(name.strip() for name in given.split(",") if name.strip()) if isinstance(given, str) else given
+
+
 Port = Annotated[int, Field(ge=0, le=65535)]
 Address = Annotated[str, AfterValidator(_address)]
 """Of an HTTP server, with or without a path."""
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Milliseconds = Annotated[int, Field(ge=1)]
 Tokens = Annotated[int, Field(ge=0)]
+Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
+"""A list; in a variable, with commas in between."""
 
 
 class Section(BaseModel):
@@ -159,12 +167,26 @@ class RecallSettings(Section):
     max_facts: Annotated[int, Field(ge=0)] = 2
 
 
+class ProjectsSettings(Section):
+    """Where memory works: nothing of another project is captured or injected, its requests go on as they came."""
+
+    default: Literal["on", "off"] = "on"
+    """For projects that are in neither list, and for requests of no project. `off`: only those in `on` have memory."""
+    on: Names = ()
+    """Scope names, or absolute paths of directories: what lies below them is meant too."""
+    off: Names = ()
+    """The same; wins over `on`."""
+
+
 class ProxySettings(Listener):
     """The request path."""
 
     port: Port = 7077
     upstream: Upstreams = Upstreams()
     inject: Literal["off", "pinned", "full"] = "full"
+    projects: ProjectsSettings = ProjectsSettings()
+    ca_file: str | None = None
+    """PEM file of certificates to trust beside the system's, for a company proxy that looks into TLS."""
     pinned: PinnedSettings = PinnedSettings()
     recall: RecallSettings = RecallSettings()
     memory_timeout_ms: Milliseconds = 200
@@ -214,6 +236,55 @@ def _what(error: ErrorDetails) -> str:
     if error["type"] == "extra_forbidden":
         return "there is no such setting"
     return error["msg"].removeprefix("Value error, ")
+
+
+class Effective(NamedTuple):
+    """One setting as it is in force, for a person's eyes."""
+
+    name: str
+    """`section.key`."""
+    value: object
+    """None where nothing is set; what a password or a key would be is never shown."""
+    source: str
+    """The variable, the file, or `default`."""
+
+
+def effective(home: Home, environ: Mapping[str, str], settings: Settings) -> tuple[Effective, ...]:
+    """Every setting of `settings`, as they were loaded from `home` and `environ`, and what made it."""
+    config, variables = _read_config(home.config), _from_environment(environ)
+    found: list[Effective] = []
+
+    def walk(value: object, place: tuple[str, ...]) -> None:
+        if isinstance(value, dict) and value:
+            for name, below in value.items():
+                walk(below, (*place, str(name)))
+            return
+        source = "default"
+        if _holds(variables, place):
+            source = _PREFIX + _NESTED.join(place).upper()
+        elif _holds(config, place):
+            source = str(home.config)
+        found.append(Effective(".".join(place), _shown(place[-1], value), source))
+
+    walk(settings.model_dump(mode="json"), ())
+    return tuple(found)
+
+
+def _holds(document: object, place: tuple[str, ...]) -> bool:
+    for name in place:
+        if not isinstance(document, dict) or name not in document:
+            return False
+        document = document[name]
+    return True
+
+
+def _shown(name: str, value: object) -> object:
+    """`value` without a login in an address; a setting that is named like a secret is not shown at all."""
+    if value and _SECRET_NAME.search(name):
+        return "(set, not shown)"
+    if isinstance(value, str) and "@" in value and "://" in value:
+        return re.sub(r"//[^/@]*@", "//(login)@", value)
+    return value
 
 
 def home_from(environ: Mapping[str, str]) -> Home:

@@ -29,6 +29,7 @@ from bead.wire.store import (
     WriteAnswer,
     WriteFact,
 )
+from bead.wire.traces import KeptTrace, TraceKept, TracePage, TurnTrace
 
 
 class Mode(StrEnum):
@@ -106,6 +107,7 @@ class FakeStore(_Service):
     def __init__(self) -> None:
         self.turns: list[AppendTurn] = []
         self.facts: list[FactVersion] = []
+        self.traces: list[KeptTrace] = []
         self.generations: dict[str, int] = {}
         self.blocks: dict[str, list[Block]] = {}
 
@@ -125,6 +127,8 @@ class FakeStore(_Service):
                 return json.dumps({"name": name, "identity": [*asked["identities"], f"path:{name}"][0]}).encode()
             case "/v1/facts":
                 return self._facts(body)
+            case "/v1/traces":
+                return self._traces(body)
         raise NotFound(path)
 
     def forget(self, uid: str) -> None:
@@ -163,6 +167,12 @@ class FakeStore(_Service):
             )
         )  # fmt: skip
         return WriteAnswer(verb=Verb.CREATED, key=key, uid=f"u{number}", version=1).model_dump_json().encode()
+
+    def _traces(self, body: bytes) -> bytes:
+        if not body:
+            return msgspec.json.encode(TracePage(len(self.traces), tuple(self.traces)))
+        self.traces.append(KeptTrace(len(self.traces) + 1, msgspec.json.decode(body, type=TurnTrace)))
+        return msgspec.json.encode(TraceKept(len(self.traces)))
 
     def _append(self, turn: AppendTurn) -> TurnAppended:
         there = any((turn.session, turn.turn_id) == (old.session, old.turn_id) for old in self.turns)

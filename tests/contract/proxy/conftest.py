@@ -16,9 +16,11 @@ from bead.clients.store import StoreClient
 from bead.home import Home
 from bead.settings import ProxySettings, StoreSettings, Upstreams
 from bead.wire.store import TurnView
+from bead.wire.traces import TurnTrace
 from bead_proxy.app import create_app
 from bead_proxy.listening import serving
 from bead_proxy.memory import Explain
+from bead_proxy.tracing import OnTrace
 from bead_store.app import create_service as create_store
 from tests.contract.proxy.bus import FakeIndex, FakeStore, Switch
 from tests.contract.proxy.http import RawAnswer, exchange, request_bytes
@@ -48,6 +50,11 @@ class World:
     async def facts(self) -> list[str]:
         """Bodies of the facts that were written."""
         return [fact.body for fact in (await StoreClient(self.service).list_facts()).facts]
+
+    async def traces(self, count: int) -> list[TurnTrace]:
+        """The first `count` traces, once they are kept."""
+        await self.store_bus.answered("/v1/traces", count)
+        return [kept.trace for kept in (await StoreClient(self.service).traces()).traces]
 
     def forwarded(self) -> list[bytes]:
         """Bodies of the model requests that reached the provider."""
@@ -110,7 +117,9 @@ def serve(world: World) -> Serve:
     """Makes a proxy on a free port; settings of the proxy by name."""
 
     @asynccontextmanager
-    async def serve(explain: Explain | None = None, **settings: Any) -> AsyncIterator[Served]:
+    async def serve(
+        explain: Explain | None = None, on_trace: OnTrace | None = None, **settings: Any
+    ) -> AsyncIterator[Served]:
         url = world.upstream.url
         settings.setdefault("upstream", Upstreams(anthropic=url, openai=url, gemini=url))
         app = create_app(
@@ -122,6 +131,7 @@ def serve(world: World) -> Serve:
             token=TOKEN,
             identify=None,
             explain=explain,
+            on_trace=on_trace,
         )
         listener = listen("127.0.0.1", 0)
         port = listener.getsockname()[1]

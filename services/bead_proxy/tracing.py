@@ -1,0 +1,223 @@
+"""What one request was given and why, told when its answer has ended: ids, scores and numbers (D8, I15).
+
+`Notes` is filled by `memory` on the way; `Tracer` makes a trace of it and hands it on, off the request path. When more
+traces wait than may, the newest is dropped and counted: a request never waits for its own trace.
+"""
+
+import asyncio
+import re
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from bead.clients.store import StoreClient
+from bead.conversations import Block, BlockKind
+from bead.errors import BeadError
+from bead.tasks import Tasks
+from bead.wire.traces import Chosen as ChosenId
+from bead.wire.traces import Rival, TurnTrace
+from bead_proxy.capture import Place
+from bead_proxy.choosing import Chosen
+from bead_proxy.failures import log_failure
+from bead_proxy.metrics import Metrics
+from bead_proxy.protocol import ModelRequest, Usage
+
+OnTrace = Callable[[TurnTrace], None]
+
+MOST_WAITING = 500
+_ONE_TRY_S = 5.0
+_CHARACTERS_A_TOKEN = 4
+_SOURCE = re.compile(r"#(turn-\d+)\Z")
+
+# The index gives reasons in words that quote the conversation; a trace has codes only. First match counts.
+_CODES: tuple[tuple[str, str], ...] = (
+    ("already in this conversation", "seen"),
+    ("a newer or more trusted", "silenced"),
+    ("does not fit", "budget"),
+    ("better ones are enough", "enough"),
+    ("not sure enough", "threshold"),
+    ("evidence", "evidence"),
+    ("about to run", "do"),
+    ("the edit holds", "do"),
+    ("is written in the conversation", "do"),
+    ("output", "see"),
+    ("the person quotes", "see"),
+    ("the person", "say"),
+    ("the agent", "say"),
+    ("the exchange", "say"),
+)
+
+
+@dataclass(slots=True)
+class Notes:
+    """What is known of one request so far."""
+
+    protocol: str
+    harness: str
+    started: float = field(default_factory=time.perf_counter)
+    at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    model: str = ""
+    kind: str = ""
+    cues: dict[str, int] = field(default_factory=dict)
+    place: Place | None = None
+    blocks: Sequence[Block] = ()
+    """Those the request carries, earlier ones included."""
+    chosen: Chosen | None = None
+    """What was decided for this request and kept."""
+    abstained: str = ""
+    failures: list[str] = field(default_factory=list)
+    added_ms: dict[str, float] = field(default_factory=dict)
+    captured: "asyncio.Future[str | None] | None" = None
+    """Where the person's side of it lies in the raw log, once it does."""
+
+    def read(self, request: ModelRequest) -> None:
+        """Note what the request is."""
+        self.model = request.model
+        if request.side is not None:
+            self.kind, self.abstained = request.side.value, "side request"
+        else:
+            self.kind = "human" if request.users and request.users[-1].human_text else "tool"
+        for cue in request.cues:
+            self.cues[cue.source.value] = self.cues.get(cue.source.value, 0) + len(cue.text)
+
+    def spent(self, part: str, since: float) -> None:
+        """Add the time from `since` until now to a part's."""
+        self.added_ms[part] = round(self.added_ms.get(part, 0.0) + (time.perf_counter() - since) * 1_000, 3)
+
+    @property
+    def inserted_tokens(self) -> int:
+        """Estimate, of every block in the request."""
+        return sum(_tokens(block.text) for block in self.blocks)
+
+    @property
+    def added_block(self) -> bool:
+        """Whether this request carries text that no request before it carried."""
+        return self.chosen is not None and any(block.text for block in self.chosen.blocks)
+
+
+class Tracer:
+    """Hands traces to the store, and to whoever follows in this process."""
+
+    def __init__(self, store: StoreClient, metrics: Metrics, on_trace: OnTrace | None) -> None:
+        self._store = store
+        self._metrics = metrics
+        self._on_trace = on_trace
+        self._waiting: asyncio.Queue[tuple[Notes, Usage, int]] = asyncio.Queue(MOST_WAITING)
+
+    def start(self, tasks: Tasks) -> None:
+        """Begin to hand on."""
+        tasks.start(self._run(), name="tell traces")
+
+    async def drain(self, limit_s: float) -> None:
+        """Wait until all is handed on, at most `limit_s`."""
+        try:
+            async with asyncio.timeout(limit_s):
+                await self._waiting.join()
+        except TimeoutError:
+            self._metrics.traces.labels("dropped").inc(self._waiting.qsize())
+
+    def tell(self, notes: Notes, usage: Usage, status: int) -> None:
+        """The answer to the request of `notes` has ended. Never waits and never raises."""
+        if notes.place is None:
+            return
+        try:
+            self._waiting.put_nowait((notes, usage, status))
+        except asyncio.QueueFull:
+            self._metrics.traces.labels("dropped").inc()
+
+    async def _run(self) -> None:
+        while True:
+            notes, usage, status = await self._waiting.get()
+            try:
+                await self._hand_on(notes, usage, status)
+            except Exception as error:
+                # One that cannot be told must not end the telling.
+                log_failure("a trace could not be told", error)
+                self._metrics.traces.labels("lost").inc()
+            finally:
+                self._waiting.task_done()
+
+    async def _hand_on(self, notes: Notes, usage: Usage, status: int) -> None:
+        trace = trace_of(notes, usage, status, await _step(notes))
+        self._follow(trace)
+        try:
+            async with asyncio.timeout(_ONE_TRY_S):
+                await self._store.keep_trace(trace)
+        except (BeadError, TimeoutError):
+            self._metrics.traces.labels("lost").inc()
+        else:
+            self._metrics.traces.labels("kept").inc()
+
+    def _follow(self, trace: TurnTrace) -> None:
+        try:
+            if self._on_trace is not None:
+                self._on_trace(trace)
+        except Exception as error:
+            # Whoever follows may break; the store keeps the trace all the same.
+            log_failure("a trace could not be followed", error)
+
+
+def trace_of(notes: Notes, usage: Usage, status: int, step: str) -> TurnTrace:
+    """The trace of one request whose place is known."""
+    assert notes.place is not None, "a request has a place before it has a trace"
+    place, chosen = notes.place, notes.chosen
+    recalled = chosen.recalled if chosen else None
+    pinned = next((block for block in notes.blocks if block.kind is BlockKind.PINNED), None)
+    return TurnTrace(
+        turn=f"{place.session}/{step}",
+        at=notes.at.isoformat(timespec="milliseconds"),
+        session=place.session,
+        thread=place.thread,
+        project=place.scope,
+        harness=notes.harness,
+        protocol=notes.protocol,
+        model=notes.model,
+        kind=notes.kind,
+        pinned=pinned.fact_uids if pinned else (),
+        is_pinned_new=bool(pinned and chosen and pinned in chosen.blocks),
+        selected=tuple(
+            ChosenId(fact.uid, fact.version, fact.score, code_of(fact.reason), _tokens(fact.body))
+            for fact in (recalled.facts if recalled else ())
+        ),
+        rejected=tuple(
+            Rival(rival.uid, rival.score, code_of(rival.reason)) for rival in (recalled.rejected if recalled else ())
+        ),
+        cues=notes.cues,
+        threshold=_threshold(chosen),
+        added_ms=notes.added_ms,
+        input_tokens=usage.input,
+        output_tokens=usage.output,
+        cache_read_tokens=usage.cache_read,
+        cache_write_tokens=usage.cache_write,
+        inserted_tokens=notes.inserted_tokens,
+        abstained=notes.abstained or ("" if recalled and recalled.facts else "nothing relevant"),
+        failures=tuple(notes.failures),
+        status=status,
+    )
+
+
+def code_of(reason: str) -> str:
+    """The code of a reason that the index gave in words."""
+    return next((code for words, code in _CODES if words in reason), "gate")
+
+
+def _threshold(chosen: Chosen | None) -> float:
+    """Of the gates, only the cards' has one that is the same for all facts: its scores are 0 to 1."""
+    facts = chosen.recalled.facts if chosen and chosen.recalled else ()
+    return 0.5 if facts and code_of(facts[0].reason) != "evidence" else 0.0
+
+
+async def _step(notes: Notes) -> str:
+    """`turn-N` where the person's side was kept, else a name that no other request has."""
+    if notes.captured is not None:
+        done, _ = await asyncio.wait({notes.captured}, timeout=_ONE_TRY_S)
+        source = notes.captured.result() if done and not notes.captured.cancelled() else None
+        if source and (match := _SOURCE.search(source)):
+            return match[1]
+    return f"request-{secrets.token_hex(6)}"
+
+
+def _tokens(text: str) -> int:
+    return -(-len(text) // _CHARACTERS_A_TOKEN)
