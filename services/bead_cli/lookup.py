@@ -7,6 +7,9 @@ from bead.errors import BadRequest, NotFound
 from bead_cli.context import Context
 from bead_cli.door import Door, fact_path
 
+_CATCH_UP_S = 10.0
+# Past every change there is: the store answers with its last number and nothing else.
+_NO_CHANGES = 2**53
 _SCOPES = ("user", "global", "project", "team")
 
 
@@ -29,6 +32,13 @@ def active_project(door: Door, given: str | None) -> str | None:
     request = {"directory": directory, "identities": found.ids, "name": found.name}
     project = door.call("store", "POST", "/v1/projects/resolve", request)
     return None if project is None else str(project["name"])
+
+
+def caught_up(door: Door) -> bool:
+    """Wait until the index has applied the store's last change (read your writes)."""
+    page = door.call("store", "GET", "/v1/changes", query={"epoch": "", "after": _NO_CHANGES, "wait_s": 0})
+    query = {"seq": page["seq"], "wait_s": _CATCH_UP_S}
+    return bool(door.call("index", "GET", "/v1/applied", query=query, timeout_s=_CATCH_UP_S * 2))
 
 
 def is_whole_key(text: str) -> bool:

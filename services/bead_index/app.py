@@ -14,17 +14,19 @@ from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 
 from bead import __version__
-from bead.bus.service import Service, create_api
+from bead.bus.service import HotRoute, Service, create_api
 from bead.clients.store import StoreClient
 from bead.errors import BadRequest, Unavailable
 from bead.home import Home
 from bead.settings import IndexSettings
 from bead.tasks import Tasks
+from bead.wire.explain import ExplainRequest
 from bead.wire.health import Health
 from bead.wire.index import PinnedRequest, RecallRequest, SearchAnswer
 from bead_index.cards import CardGate
 from bead_index.database import Damaged
 from bead_index.evidence import EvidenceGate
+from bead_index.explain import explain
 from bead_index.facts import FactTable
 from bead_index.follow import Follower
 from bead_index.metrics import Metrics
@@ -45,10 +47,11 @@ Request = TypeVar("Request")
 class Index:
     """One running index; `running` opens what it needs and closes it again."""
 
-    def __init__(self, home: Home, store: StoreClient, gate: Gate, metrics: Metrics) -> None:
+    def __init__(self, home: Home, store: StoreClient, gate: str, metrics: Metrics) -> None:
         self._home = home
         self._store = store
-        self._gate = gate
+        self._gate_name = gate
+        self._gate: Gate = _GATES[gate]()
         self._metrics = metrics
         self._rebuilding = asyncio.Lock()
         self._worker: Worker | None = None
@@ -87,6 +90,11 @@ class Index:
     async def pinned(self, body: bytes) -> bytes:
         """`POST /v1/pinned`."""
         return _encode(pinned(_decoded(_pinned_request, body), self._facts()))
+
+    async def explain(self, body: bytes) -> bytes:
+        """`POST /v1/explain`."""
+        request = _decoded(_explain_request, body)
+        return _encode(explain(request, self._facts(), _GATES[self._gate_name](), self._gate_name))
 
     async def search(self, question: Question) -> SearchAnswer:
         """`GET /v1/search`."""
@@ -134,7 +142,7 @@ class Index:
 def create_service(settings: IndexSettings, home: Home, store: StoreClient, home_id: str) -> Service:
     """The index of `home`, following `store`; its lifespan opens `index.db` and starts to follow."""
     registry = CollectorRegistry()
-    index = Index(home, store, _GATES[settings.gate](), Metrics(registry))
+    index = Index(home, store, settings.gate, Metrics(registry))
 
     @asynccontextmanager
     async def lifespan(api: FastAPI) -> AsyncIterator[None]:
@@ -143,7 +151,11 @@ def create_service(settings: IndexSettings, home: Home, store: StoreClient, home
 
     api = create_api("index", lifespan, lambda: index.health(home_id), registry)
     _add_routes(api, index)
-    return Service("index", api, {"/v1/recall": index.recall, "/v1/pinned": index.pinned}, registry)
+    return Service("index", api, _hot(index), registry)
+
+
+def _hot(index: Index) -> dict[str, HotRoute]:
+    return {"/v1/recall": index.recall, "/v1/pinned": index.pinned, "/v1/explain": index.explain}
 
 
 def _add_routes(api: FastAPI, index: Index) -> None:
@@ -170,6 +182,7 @@ def _add_routes(api: FastAPI, index: Index) -> None:
 
 _encode = msgspec.json.Encoder().encode
 _recall_request = msgspec.json.Decoder(RecallRequest).decode
+_explain_request = msgspec.json.Decoder(ExplainRequest).decode
 _pinned_request = msgspec.json.Decoder(PinnedRequest).decode
 
 

@@ -15,6 +15,8 @@ class CardGate:
     Scores go from 0 to 1; 0.5 is the threshold.
     """
 
+    threshold = 0.5
+
     def __init__(self) -> None:
         self._trigger = TriggerGate()
 

@@ -44,13 +44,13 @@ class EvidenceGate:
     """`selection.Gate` by evidence score."""
 
     def __init__(self, threshold: float = THRESHOLD) -> None:
-        self._threshold = threshold
+        self.threshold = threshold
 
     def judge(self, request: RecallRequest, facts: VisibleFacts) -> list[Judged]:
         """Every visible fact that passes, and the strongest of those that do not."""
         weighed = _weighed(cue_terms(request.cues, request.project), facts)
         scores = evidence_scores(weighed)
-        passing = sum(score >= self._threshold for score in scores.values())
+        passing = sum(score >= self.threshold for score in scores.values())
         order = [term for _, term, _ in weighed]
         return [
             self._judged(known, scores[known], [term for term in order if term in known.terms])
@@ -58,9 +58,9 @@ class EvidenceGate:
         ]
 
     def _judged(self, known: Known, score: float, shared: Sequence[str]) -> Judged:
-        if score < self._threshold:
-            return Judged(known, score, tuple(shared), against=f"evidence {score:.2f} is under {self._threshold:g}")
-        return Judged(known, score, tuple(shared), reason=f"evidence {score:.2f} reaches {self._threshold:g}")
+        if score < self.threshold:
+            return Judged(known, score, tuple(shared), against=f"evidence {score:.2f} is under {self.threshold:g}")
+        return Judged(known, score, tuple(shared), reason=f"evidence {score:.2f} reaches {self.threshold:g}")
 
 
 Weighed = tuple[float, str, tuple[Known, ...]]

@@ -38,6 +38,11 @@ class Judged(msgspec.Struct, frozen=True):
 class Gate(Protocol):
     """Decides which facts a turn needs."""
 
+    @property
+    def threshold(self) -> float:
+        """The score from which a fact passes."""
+        ...
+
     def judge(self, request: RecallRequest, facts: VisibleFacts) -> Sequence[Judged]:
         """Every fact worth a thought, with a score and whether it passes; facts are `visible` ones only.
 

@@ -36,6 +36,11 @@ def tool_block(label: str, text: str) -> str:
     return f"[tool {label}]\n{inside}\n[end of tool text]"
 
 
+def tool_texts(turn_text: str) -> list[str]:
+    """The tool inputs and results in a turn, without their fences."""
+    return [found.split("\n", 1)[1].rpartition("\n[end of tool text]")[0] for found in _TOOL_BLOCK.findall(turn_text)]
+
+
 def spoken(turn_text: str) -> str:
     """What a person or the agent said in a turn, without tool blocks: the only part that may be excerpted (D5, I14)."""
     return _TOOL_BLOCK.sub("", turn_text).strip() if "[tool " in turn_text else turn_text

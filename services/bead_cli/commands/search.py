@@ -5,17 +5,14 @@ from typing import Any
 
 from bead.errors import Unavailable
 from bead_cli.context import Context
-from bead_cli.door import Door, opened
-from bead_cli.lookup import active_project, checked_text
+from bead_cli.door import opened
+from bead_cli.lookup import active_project, caught_up, checked_text
 from bead_cli.output import Output, one_line
 from bead_cli.parsing import at_least_one
 
 _LIMIT = 20
-_CATCH_UP_S = 10.0
 _SNIPPET_CHARACTERS = 300
 _BEHIND = "the index has not read everything that is stored yet"
-# Past every change there is: the store answers with its last number and nothing else.
-_NO_CHANGES = 2**53
 _EPILOG = """\
 QUERY is plain words; there is no syntax. Facts of the active project come first.
 
@@ -45,7 +42,7 @@ def run(args: argparse.Namespace, context: Context) -> int:
     """Search once the index has everything that was written before; 3 when it has not, and knows of nothing."""
     query = checked_text(args.query, "there are no words to look for")
     with opened(context, "store", "index") as door:
-        is_whole = _caught_up(door)
+        is_whole = caught_up(door)
         project = active_project(door, args.project)
         answer = door.call("index", "GET", "/v1/search", query=_question(args, query, project))
     if not is_whole and not answer["hits"]:
@@ -67,13 +64,6 @@ def _question(args: argparse.Namespace, query: str, project: str | None) -> dict
     if args.explain:
         wanted["explain"] = "true"
     return wanted
-
-
-def _caught_up(door: Door) -> bool:
-    """Wait until the index has applied the store's last change (read your writes)."""
-    page = door.call("store", "GET", "/v1/changes", query={"epoch": "", "after": _NO_CHANGES, "wait_s": 0})
-    query = {"seq": page["seq"], "wait_s": _CATCH_UP_S}
-    return bool(door.call("index", "GET", "/v1/applied", query=query, timeout_s=_CATCH_UP_S * 2))
 
 
 def _print(output: Output, answer: dict[str, Any]) -> None:

@@ -3,11 +3,13 @@
 import msgspec
 
 from bead.bus.transport import Transport, call
+from bead.wire.explain import ExplainAnswer, ExplainRequest
 from bead.wire.health import Health
 from bead.wire.index import PinnedAnswer, PinnedRequest, RecallAnswer, RecallRequest, SearchAnswer
 
 _encode = msgspec.json.Encoder().encode
 _recalled = msgspec.json.Decoder(RecallAnswer).decode
+_explained = msgspec.json.Decoder(ExplainAnswer).decode
 _pinned = msgspec.json.Decoder(PinnedAnswer).decode
 
 
@@ -48,6 +50,10 @@ class IndexClient:
     async def pinned(self, request: PinnedRequest) -> PinnedAnswer:
         """What a new conversation starts with."""
         return _pinned(await call(self._bus, "POST", "/v1/pinned", _encode(request)))
+
+    async def explain(self, request: ExplainRequest) -> ExplainAnswer:
+        """Why these cues give what they give, as of now."""
+        return _explained(await call(self._bus, "POST", "/v1/explain", _encode(request)))
 
     async def rebuild(self) -> None:
         """Throw the copy away and build it again from the store."""
