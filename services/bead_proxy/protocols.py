@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
 
-from bead_proxy import anthropic
+from bead_proxy import anthropic, gemini, openai_chat, openai_responses
 from bead_proxy.protocol import Reading, ReplyReader
 
 
@@ -45,7 +45,17 @@ class Spoken(NamedTuple):
     module: Module
 
 
-PROTOCOLS = (Spoken("anthropic", Provider.ANTHROPIC, re.compile(r"/v1/messages\Z"), anthropic),)
+PROTOCOLS = (
+    Spoken("anthropic", Provider.ANTHROPIC, re.compile(r"/v1/messages\Z"), anthropic),
+    Spoken("openai_chat", Provider.OPENAI, re.compile(r"/chat/completions\Z"), openai_chat),
+    Spoken("openai_responses", Provider.OPENAI, re.compile(r"/responses\Z"), openai_responses),
+    Spoken(
+        "gemini",
+        Provider.GEMINI,
+        re.compile(r"/(?P<model>[^/:]+):(?:generateContent|streamGenerateContent)\Z"),
+        gemini,
+    ),
+)
 
 
 class Route(NamedTuple):
@@ -56,6 +66,8 @@ class Route(NamedTuple):
     """The request target as the provider gets it: without the prefix that named it here."""
     spoken: Spoken | None
     """None: nothing of the request is read."""
+    model: str = ""
+    """Where it stands in the path instead of in the body."""
 
 
 # A harness's base URL may name the provider in front; an upstream address has a path of its own where one is needed.
@@ -88,13 +100,16 @@ def route(method: str, target: str, headers: Mapping[str, str]) -> Route:
         rest = target[prefix.end() :]
         target = rest if rest.startswith("/") else f"/{rest}"
     path = target.partition("?")[0]
-    spoken = _spoken(path) if method == "POST" else None
+    spoken, model = _spoken(path) if method == "POST" else (None, "")
     provider = Provider(prefix["provider"]) if prefix else _provider(path, headers, spoken)
-    return Route(provider, target, spoken)
+    return Route(provider, target, spoken, model)
 
 
-def _spoken(path: str) -> Spoken | None:
-    return next((spoken for spoken in PROTOCOLS if spoken.path.search(path)), None)
+def _spoken(path: str) -> tuple[Spoken | None, str]:
+    for spoken in PROTOCOLS:
+        if match := spoken.path.search(path):
+            return spoken, match.groupdict().get("model", "")
+    return None, ""
 
 
 def _provider(path: str, headers: Mapping[str, str], spoken: Spoken | None) -> Provider:

@@ -176,6 +176,12 @@ class Document:
 NO_REPLY = Reply("", complete=False, usage=Usage())
 
 
+def inner(usage: dict[str, Any], name: str) -> dict[str, Any]:
+    """The object of that name in what a provider counted; empty where there is none."""
+    found = usage.get(name)
+    return found if isinstance(found, dict) else {}
+
+
 def numbers(usage: dict[str, Any] | None) -> dict[str, int]:
     """Only numbers count: later events repeat some fields as null."""
     found = (usage or {}).items()

@@ -95,18 +95,18 @@ _ANY = msgspec.json.Decoder(Any)
 
 def message(value: Raw) -> Message:
     """`value` as a message. Raises Unreadable."""
-    return cast("Message", _decoded(_MESSAGE, value))
+    return cast("Message", decoded(_MESSAGE, value))
 
 
 def blocks(content: Raw) -> list[Block]:
     """The blocks of `content`; a string is one text block, nothing is none. Raises Unreadable."""
-    found = _decoded(_BLOCKS, content)
+    found = decoded(_BLOCKS, content)
     return [Block(type="text", text=found)] if isinstance(found, str) else found or []
 
 
 def history_blocks(content: Raw) -> list[HistoryBlock]:
     """As `blocks`, several times as fast. Raises Unreadable."""
-    found = _decoded(_HISTORY, content)
+    found = decoded(_HISTORY, content)
     return [HistoryBlock(type="text", text=found)] if isinstance(found, str) else found or []
 
 
@@ -121,7 +121,7 @@ def source(value: Raw) -> Source:
 def anything(value: Raw) -> Any:
     """`value` decoded whole; None when it is absent, or holds what Python cannot (a number without end, say)."""
     try:
-        return _decoded(_ANY, value)
+        return decoded(_ANY, value)
     except Unreadable:
         return None
 
@@ -143,7 +143,8 @@ def _present(value: Raw, other: Raw) -> Raw:
     return value if memoryview(value).nbytes else other
 
 
-def _decoded(decoder: msgspec.json.Decoder[Any], value: Raw) -> Any:
+def decoded(decoder: msgspec.json.Decoder[Any], value: Raw) -> Any:
+    """`value` read by `decoder`; None when it is absent. Raises Unreadable."""
     try:
         # An absent value is an empty buffer.
         return decoder.decode(value) if memoryview(value).nbytes else None
