@@ -216,8 +216,7 @@ class Store:
         )
         self.watch = Watch(settings, (home.facts, home.raw, home.episodes), self.edits.noticed)
         self.tasks = tasks
-        self._loop = asyncio.get_running_loop()
-        self.facts.on_unmarked = self._mark_soon
+        self.fact_lane.behind = self._mark_behind
         self._watches = settings.watch != "off"
         self._home = home
 
@@ -282,17 +281,15 @@ class Store:
         """Let running work end and make the last appends durable."""
         self.changes.close()
         self.traces.close()
-        with suppress(BeadError):  # the next start marks what is left
-            await self.fact_lane.run(self.facts.mark_behind)
         for lane in (self.slow_lane, self.fact_lane, self.turn_lane, self.read_lane, self.traces.lane):
             await asyncio.to_thread(lane.close)
         if not self.disk.stopped:
             await self._sync_lane.run(self.disk.sync_appended)
         await asyncio.to_thread(self._sync_lane.close)
 
-    def _mark_soon(self) -> None:
-        mark = self.fact_lane.run
-        self._loop.call_soon_threadsafe(lambda: self.tasks.start(mark(self.facts.mark_behind), name="mark versions"))
+    def _mark_behind(self) -> None:
+        with suppress(BeadError):  # the next start marks what is left
+            self.facts.mark_behind()
 
     def trouble(self) -> tuple[str, ...]:
         """What does not work, in plain words for a health answer."""

@@ -6,7 +6,7 @@ somebody else is told to `foreign`, whoever comes across it first.
 """
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Protocol
 
@@ -43,6 +43,8 @@ class Catalogue:
         self._keys: list[str] = []
         self.foreign: ForeignWrites | None = None
         """Set once by the owner, before anything is noticed."""
+        self.on_change: Callable[[str], None] | None = None
+        """Told of every key that reads otherwise now, in the facts' lane; not of those that `load` finds."""
 
     def load(self) -> list[str]:
         """Read the highest version of every key; the temporary files that a crash has left among them."""
@@ -74,6 +76,16 @@ class Catalogue:
             return False
         self._take(key, before, after, has_gone=has_gone)
         return True
+
+    def put(self, key: str, version: int, data: bytes, stamp: int) -> None:
+        """Take up a version that was written here a moment ago, above all others; the disk is not asked again.
+
+        `stamp` is what the file looked like when it was written: what a person makes of it later shows.
+        """
+        before = self._entries.get(key)
+        versions, stamps = (before.versions, before.stamps) if before else ((), ())
+        assert not versions or version > versions[-1], "only a new highest version is put"
+        self._keep(key, self._reader.entry(key, (*versions, version), "", (*stamps, stamp), data))
 
     def current(self, key: str) -> FactVersion:
         """The highest version of `key`.
@@ -144,14 +156,6 @@ class Catalogue:
         inside = self._keys[bisect_left(self._keys, f"{folder}/") : bisect_left(self._keys, f"{folder}0")]
         return [folder, *inside] if folder in self._entries else inside
 
-    def newest_below(self, folder: str) -> list[tuple[str, str]]:
-        """The keys in `folder` whose current version can be read, and what differs whenever it does.
-
-        A number would not do: a key that was forgotten and stated again, or edited, has the same one.
-        """
-        entries = [(key, self._entries.get(key)) for key in self.keys_below(folder)]
-        return [(key, entry.hash) for key, entry in entries if entry is not None and not entry.trouble]
-
     def damage(self) -> list[DamagedFile]:
         """What makes keys unavailable, one error each, by key."""
         found = (self._entries[key].damage for key in sorted(self._damaged) if key in self._entries)
@@ -179,10 +183,12 @@ class Catalogue:
 
         With `only_newest` older versions are taken to be as they were: `notice` is told when they are not.
         """
-        versions = layout.versions_in(layout.directory_of(self._facts, key))
-        if not versions:
+        listed = layout.versions_in(layout.directory_of(self._facts, key))
+        looked = zip(listed, self._reader.stamps(key, listed, before if only_newest else None), strict=True)
+        there = [(version, made) for version, made in looked if made]  # others were taken away since they were listed
+        if not there:
             return None
-        stamps = self._reader.stamps(key, versions, before if only_newest else None)
+        versions, stamps = tuple(version for version, _ in there), tuple(made for _, made in there)
         if before and (before.versions, before.stamps) == (versions, stamps):
             return before
         named = before.fact if before else None
@@ -190,6 +196,8 @@ class Catalogue:
 
     def _has_gone(self, before: Entry | None, after: Entry | None) -> bool:
         """Whether somebody else has taken a version away."""
+        if after is before:
+            return False
         gone = {*(before.versions if before else ())} - {*(after.versions if after else ())}
         paths = (f"{self._place.facts}/{before.key}/v{version}.md" for version in gone) if before else ()
         return any(not self._disk.took_away(path) for path in paths)
@@ -205,6 +213,8 @@ class Catalogue:
             self.foreign.tell(key, is_gone=after is None)
 
     def _keep(self, key: str, entry: Entry | None) -> None:
+        if self.on_change and entry is not self._entries.get(key):
+            self.on_change(key)
         if entry is None:
             if self._entries.pop(key, None):
                 self._keys.remove(key)

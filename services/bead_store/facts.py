@@ -71,8 +71,7 @@ class Facts:
         self._tombstones = tombstones
         self._now = now
         self._unmarked: deque[tuple[str, int]] = deque()
-        self.on_unmarked: Callable[[], None] | None = None
-        """Called in the facts' lane when there is something for `mark_behind`; without it a write does it itself."""
+        """What `mark_behind` has to do; its owner calls that when the answer is out."""
         self._conflicts = Conflicts(catalogue)
 
     def write(self, request: WriteFact) -> WriteAnswer:
@@ -165,13 +164,6 @@ class Facts:
                 self._mark_superseded(key, version)
                 self._catalogue.refresh(key)
 
-    def _mark_soon(self, key: str, version: int) -> None:
-        self._unmarked.append((key, version))
-        if self.on_unmarked:
-            self.on_unmarked()
-        else:
-            self.mark_behind()
-
     def _check_tombstones(self, key: str, body: str, card: TriggerCard, trust: Trust) -> None:
         said = (body, *card.say, *card.do, *card.see, *card.unless)
         if trust is not Trust.USER_STATED and any(self._tombstones.refuses(key, text) for text in said):
@@ -217,14 +209,15 @@ class Facts:
             when=statement.when or TriggerCard(),
         )
         before = supersedes.version if supersedes else None
-        self._disk.create(layout.version_path(self._folder, key, version), render_fact(fact, before))
+        data = render_fact(fact, before)
+        made = self._disk.create(layout.version_path(self._folder, key, version), data)
+        self._catalogue.put(key, version, data, made)
+        self._changes.publish(ChangeKind.FACT, key)
         verb = Verb.SUPERSEDED if supersedes else Verb.CREATED
-        written = self._published(key)
         self._audit.record(verb, fact.uid, version=version)
-        answer = self._with_conflict(_answer(verb, written, replaced=supersedes.body if supersedes else None), written)
         if supersedes:
-            self._mark_soon(key, supersedes.version)
-        return answer
+            self._unmarked.append((key, supersedes.version))
+        return self._with_conflict(_answer(verb, fact, replaced=supersedes.body if supersedes else None), fact)
 
     def _with_conflict(self, answer: WriteAnswer, written: FactVersion) -> WriteAnswer:
         """Ask the person about another fact that says something else about the same (D2); never undoes the write."""

@@ -134,8 +134,8 @@ class Disk:
         self._unsynced: dict[Path, int] = {}
         self._appending = threading.Lock()
 
-    def create(self, path: Path, data: bytes) -> None:
-        """Make `path` with `data`; durable on return.
+    def create(self, path: Path, data: bytes) -> int:
+        """Make `path` with `data`; durable on return. Its stamp.
 
         Raises:
             FileExistsError: the name is taken; the file there is untouched.
@@ -143,7 +143,7 @@ class Disk:
         """
         with self._writing(path):
             self.make_directory(path.parent)
-            temporary = self._temporary(path.parent, data)
+            temporary, made = self._temporary(path.parent, data)
             self._loose.add(path.parent)
             try:
                 os.link(temporary, path)
@@ -151,6 +151,7 @@ class Disk:
             finally:
                 os.unlink(temporary)
             self._sync_directory(path.parent)
+        return made
 
     def replace(self, path: Path, data: bytes, seen: int | None = None) -> None:
         """Put `data` in the place of what `path` holds; durable on return, and never half done.
@@ -162,7 +163,7 @@ class Disk:
         """
         with self._writing(path):
             self.make_directory(path.parent)
-            temporary = self._temporary(path.parent, data)
+            temporary, _ = self._temporary(path.parent, data)
             try:
                 if seen is not None and stamp_of(str(path)) != seen:
                     raise Unavailable(f"{path} is being edited by another program; try again in a moment")
@@ -389,31 +390,34 @@ class Disk:
                 if os.lstat(path).st_mtime <= newest:
                     os.unlink(path)
 
-    def _temporary(self, directory: Path, data: bytes) -> Path:
+    def _temporary(self, directory: Path, data: bytes) -> tuple[Path, int]:
+        """A synced file under a name of its own, and its stamp."""
         path = directory / f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}"
         descriptor = os.open(path, _NEW_FILE, FILE_MODE)
         try:
             os.fchmod(descriptor, FILE_MODE)  # open obeys the umask
             _write_all(descriptor, data)
             self._sync(descriptor, path)
-            self._note(os.fstat(descriptor))
+            made = self._note(os.fstat(descriptor))
         except BaseException:
             close(descriptor)
             os.unlink(path)
             raise
         close(descriptor)
         self.refusing = None
-        return path
+        return path, made
 
     def _note_removed(self, path: Path) -> None:
         self._removed[str(path)] = None
         while len(self._removed) > _REMEMBERED:
             self._removed.popitem(last=False)
 
-    def _note(self, state: os.stat_result) -> None:
-        self._wrote[stamp(state)] = None
+    def _note(self, state: os.stat_result) -> int:
+        made = stamp(state)
+        self._wrote[made] = None
         while len(self._wrote) > _REMEMBERED:
             self._wrote.popitem(last=False)
+        return made
 
     def _zero(self, descriptor: int, path: Path) -> None:
         rest = os.fstat(descriptor).st_size

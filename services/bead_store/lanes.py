@@ -32,6 +32,8 @@ class Lane:
     """
 
     def __init__(self, name: str) -> None:
+        self.behind: Callable[[], None] | None = None
+        """Done after each job, when its caller has the answer already, and before the next one."""
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._lock = Lock()
         self._is_closed = False
@@ -62,6 +64,8 @@ class Lane:
     def _serve(self) -> None:
         while (job := self._jobs.get()) is not None:
             _do(job)
+            if self.behind:
+                _do_behind(self.behind, job.loop)
             del job  # what it holds must not live until the next one comes
 
 
@@ -75,6 +79,19 @@ def _do(job: _Job) -> None:
     with contextlib.suppress(RuntimeError):
         job.loop.call_soon_threadsafe(_settle, job.future, result, error)
     del error  # its traceback holds this frame
+
+
+def _do_behind(work: Callable[[], None], loop: asyncio.AbstractEventLoop) -> None:
+    """Do what nobody waits for; what it raises is the loop's to report."""
+    try:
+        work()
+    except BaseException as error:  # the lane goes on, whatever it is
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(_report, error)
+
+
+def _report(error: BaseException) -> None:
+    raise error
 
 
 def _settle(future: asyncio.Future[Any], result: Any, error: BaseException | None) -> None:

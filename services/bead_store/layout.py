@@ -6,6 +6,7 @@ Copies that sync tools and editors drop beside them (`v2 2.md`, `.v3.md.icloud`,
 import os
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -55,6 +56,7 @@ def version_path(facts: Path, key: str, version: int) -> Path:
     return directory_of(facts, key) / f"v{version}.md"
 
 
+@lru_cache(maxsize=4_096)
 def version_number(name: str) -> int | None:
     """The number that a file name stands for; None for every name that is not exactly a version's."""
     match = _VERSION_FILE.match(name)

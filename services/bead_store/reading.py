@@ -70,27 +70,28 @@ class KeyReader:
 
         With `known` only the newest are looked at, and the older ones taken from there: a write touches no others.
         """
-        before = known.stamps_by_version() if known else {}
-        looked_at = versions[-_NEWEST:] if known else versions
-        return tuple(
-            before[version]
-            if version in before and version < looked_at[0]
-            else files.stamp_of(f"{self._facts}/{key}/v{version}.md")
-            for version in versions
-        )
+        older = versions[:-_NEWEST]
+        kept = known.stamps[: len(older)] if known and known.versions[: len(older)] == older else ()
+        return kept + tuple(files.stamp_of(f"{self._facts}/{key}/v{version}.md") for version in versions[len(kept) :])
 
     def entry(
-        self, key: str, versions: tuple[int, ...], known_uid: str = "", stamps: tuple[int, ...] | None = None
+        self,
+        key: str,
+        versions: tuple[int, ...],
+        known_uid: str = "",
+        stamps: tuple[int, ...] | None = None,
+        data: bytes | None = None,
     ) -> Entry:
         """What the files of a key with these versions, ascending, say; `known_uid` names it when its file does not.
 
         `stamps` must have been taken before: a file that changes meanwhile looks different from what is noted.
+        `data` is what the highest version's file holds, where the caller knows.
         """
         stamps = stamps if stamps is not None else self.stamps(key, versions)
         highest = current_version(versions)
         assert highest is not None, "a key with files has a highest version"
         try:
-            data, current = self._current(key, highest)
+            data, current = self._current(key, highest, data)
         except DamagedFile as error:
             facts = error.facts
             return Entry(key, versions, stamps, "", None, (facts["path"], facts["line"], facts["reason"]))
@@ -99,9 +100,10 @@ class KeyReader:
         digest.update(f"{versions} {current.uid}".encode())
         return Entry(key, versions, stamps, digest.hexdigest(), packed.pack(current), None)
 
-    def _current(self, key: str, version: int) -> tuple[bytes, packed.Packed]:
+    def _current(self, key: str, version: int, data: bytes | None) -> tuple[bytes, packed.Packed]:
         try:
-            data = files.read(f"{self._facts}/{key}/v{version}.md", MAX_FILE_BYTES)
+            if data is None:
+                data = files.read(f"{self._facts}/{key}/v{version}.md", MAX_FILE_BYTES)
         except FileNotFoundError:
             data = b""
         own = ownfile.read(data, key, version)

@@ -33,10 +33,15 @@ class InlineLane(lanes.Lane):
 
     def __init__(self, name: str) -> None:
         """Nothing is started."""
+        self.behind: Callable[[], None] | None = None
 
     async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """What `work` returns."""
-        return work(*args, **kwargs)
+        try:
+            return work(*args, **kwargs)
+        finally:
+            if self.behind:
+                self.behind()
 
     def close(self) -> None:
         """Nothing is left to finish."""

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
+import uvloop
 
 from bead_evals.bench import results, storecases
 from bead_evals.bench.failures import BenchFailed
@@ -105,7 +106,8 @@ def _measure(args: argparse.Namespace, say: Say) -> Report:
     if rounds < 1 or facts < 1:
         raise BenchFailed("there must be at least one round and one fact", 2)
     with _workspace(args.dir) as work:
-        pairs = asyncio.run(storecases.write_pairs(work, rounds, say))
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:  # as `bead up` and `bead serve` do
+            pairs = runner.run(storecases.write_pairs(work, rounds, say))
         say(f"building a home of {facts:,} facts")
         home = build_home(work.path / "home", facts)
         say("reading it")

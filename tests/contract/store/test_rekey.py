@@ -117,7 +117,7 @@ async def test_mark_that_comes_late_marks_nothing_under_a_key_that_begins_anew(
 ) -> None:
     """An old version is marked after the answer; meanwhile the fact may have moved, and another one be there."""
     async with living(home, monkeypatch) as store:
-        store.facts.on_unmarked = lambda: None
+        store.fact_lane.behind = None
         for body in ("helix", "emacs"):
             store.facts.write(WriteFact(body=body, key="user/editor", trust=Trust.USER_STATED))
         store.rekeying.rekey(Rekey(old="user/editor", new="user/tool"))
