@@ -94,6 +94,8 @@ class Decisions:
         store, old, new = self._store, str(keys.parse(request.old)), str(keys.parse(request.new))
         if old == new:
             raise BadRequest("the keys are the same")
+        if moved := store.vault.move(request):
+            return moved
         if new in store.facts:
             raise Exists("something is stored there")
         if old not in store.facts:

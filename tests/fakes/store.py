@@ -1,4 +1,4 @@
-"""A store in memory behind the real client: the routes of `bead.wire.store`, no files, no vault.
+"""A store in memory behind the real client: the routes of `bead.wire.store` and `bead.wire.vault`, no files.
 
     store = FakeStore()
     await store.client.write_fact(WriteFact(body="Deploys go out on Tuesday."))
@@ -28,7 +28,7 @@ from bead.bus.service import Service, create_api
 from bead.bus.transport import DEFAULT_TIMEOUT_S, Answer, InProcessTransport
 from bead.clients.store import StoreClient
 from bead.conversations import Block, Conversation
-from bead.errors import BadRequest, NotFound, Refused, ServiceDown, StaleConversation
+from bead.errors import BadRequest, NotFound, ServiceDown, StaleConversation
 from bead.facts import FactType, FactVersion, Sensitivity, Status, TriggerCard
 from bead.projects import same_project, scope_name, strength
 from bead.turns import Role
@@ -69,6 +69,7 @@ from bead.wire.store import (
 from bead.wire.traces import KeptTrace, TraceKept, TracePage, TurnTrace, is_turn_id
 from tests.fakes.decisions import Decisions
 from tests.fakes.episodes import FakeEpisodes, add_episode_routes
+from tests.fakes.vault import FakeVault, add_fake_vault_routes
 
 Asked = TypeVar("Asked")
 _SOMEBODYS_HOME = re.compile(r"/(?:home|Users)/[^/]+\Z|/root\Z")
@@ -90,6 +91,7 @@ class FakeStore:
         self.proposals: dict[str, WriteFact] = {}
         """What an accept would write, by review item."""
         self.decisions = Decisions(self)
+        self.vault = FakeVault(self)
         self.episodes = FakeEpisodes(self)
         self.clock = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
         """Time of the next write; each write takes a second."""
@@ -160,10 +162,11 @@ class FakeStore:
         if not request.body.strip() or "\0" in request.body:
             raise BadRequest("a fact needs text without null characters")
         if request.sensitivity is Sensitivity.SECRET:
-            raise Refused("the fake store has no vault")
+            return await self.vault.write(request)
         in_project = request.project and request.type is not FactType.USER
         scope = f"project/{request.project}" if in_project else "user"
         key = str(keys.in_scope(scope, request.key or keys.derive_name(request.body)))
+        self.vault.require_plain(key)
         self.decisions.check(key, request)
         versions = self.facts.get(key, [])
         current = versions[-1] if versions else None
@@ -191,6 +194,7 @@ class FakeStore:
     def history(self, key: str) -> History:
         """`GET /v1/facts/{key}/history`."""
         keys.parse(key)
+        self.vault.require_plain(key)
         if key not in self.facts:
             raise NotFound("no fact is stored under that key")
         return History(key=key, versions=tuple(self.facts[key]))
@@ -469,6 +473,7 @@ class FakeStore:
 
         api = create_api("store", lifespan, health, registry)
         _add_routes(api, self)
+        add_fake_vault_routes(api, lambda: self.vault)
         add_episode_routes(api, self.episodes)
         hot = {
             "/v1/turns": _hot(AppendTurn, self.append_turn),

@@ -17,6 +17,7 @@ PLANTED = {
     "shared-layers": ("shared/bead/wire/planted.py", "import bead.clients"),
     "pure": ("shared/bead/keys.py", "import os"),
     "sqlite-in-the-index": ("services/bead_proxy/planted.py", "import sqlite3"),
+    "age-at-the-ends": ("services/bead_proxy/planted.py", "import bead.age"),
     "one-writer": ("services/bead_dream/planted.py", "import fcntl"),
     "yaml-in-the-store": ("services/bead_proxy/planted.py", "import ruamel.yaml"),
 }

@@ -4,7 +4,7 @@ import argparse
 import re
 from typing import Any
 
-from bead.errors import NotFound
+from bead.errors import NotFound, Sealed
 from bead_cli.context import Context
 from bead_cli.door import Door, fact_path, opened
 from bead_cli.lookup import active_project, current_fact, is_whole_key
@@ -48,7 +48,12 @@ def run(args: argparse.Namespace, context: Context) -> int:
     """Print what the command of this name reads."""
     readers = {"recall": _recall, "memories": _memories, "show": _show, "history": _history}
     with opened(context, "store") as door:
-        return readers[args.command](args, context, door)
+        try:
+            return readers[args.command](args, context, door)
+        except Sealed as error:
+            if args.command == "recall":
+                raise
+            return _print_sealed(context.output, error)
 
 
 def _recall(args: argparse.Namespace, context: Context, door: Door) -> int:
@@ -65,17 +70,25 @@ def _memories(args: argparse.Namespace, context: Context, door: Door) -> int:
         (fact for scope in scopes for fact in every_fact(door, scope) if _matches(fact, args.term)),
         key=lambda fact: str(fact["key"]),
     )
+    sealed = [each for each in _sealed(door, scopes) if not args.term or args.term.casefold() in each["key"].casefold()]
     if context.output.as_json:
-        context.output.document({"facts": facts})
+        context.output.document({"facts": facts, "sealed": sealed})
         return 0
     for fact in facts:
         body = context.output.stored(one_line(fact["body"], _LINE_CHARACTERS))
         context.output.text(f"{context.output.style('bold', fact['key'])}  {body}")
-    if not facts:
+    for each in sealed:
+        context.output.text(f"{context.output.style('bold', each['key'])}  {context.output.style('dim', 'sealed')}")
+    if not facts and not sealed:
         where = f" in {', '.join(scope for scope in scopes if scope)}; see also: bead memories --all"
         text = "no memories with that text" if args.term else "no memories yet"
         context.output.text(text if args.all else text + where)
     return 0
+
+
+def _sealed(door: Door, scopes: list[str | None]) -> list[dict[str, Any]]:
+    sealed: list[dict[str, Any]] = door.call("store", "GET", "/v1/vault/sealed")["sealed"]
+    return [each for each in sealed if any(scope is None or each["key"].startswith(f"{scope}/") for scope in scopes)]
 
 
 def _scopes(args: argparse.Namespace, door: Door) -> list[str | None]:
@@ -103,6 +116,16 @@ def every_fact(door: Door, scope: str | None) -> list[dict[str, Any]]:
 def _matches(fact: dict[str, Any], term: str | None) -> bool:
     """Whether key or body holds the term, whatever its case."""
     return term is None or term.casefold() in fact["key"].casefold() or term.casefold() in fact["body"].casefold()
+
+
+def _print_sealed(output: Output, error: Sealed) -> int:
+    """A sealed fact is told by its name and its versions; the text is for `bead sealed show`."""
+    if output.as_json:
+        output.document(error.facts)
+        return 0
+    versions = ", ".join(f"v{version}" for version in error.facts["versions"])
+    output.text(f"{output.style('bold', error.facts['key'])} {versions}  {output.style('dim', 'sealed')}")
+    return 0
 
 
 def _show(args: argparse.Namespace, context: Context, door: Door) -> int:

@@ -5,13 +5,15 @@ import sys
 from typing import Any
 
 from bead.errors import NotFound, Refused
+from bead.secrecy import forbid_core_dumps
 from bead_cli import guards
 from bead_cli.catalogue import BY_NAME
 from bead_cli.context import Context
-from bead_cli.door import Door, opened
-from bead_cli.harness_env import harness_in, trust_of
+from bead_cli.door import DEFAULT_TIMEOUT_S, Door, opened
+from bead_cli.harness_env import harness_in, refuse_inside_harness, trust_of
 from bead_cli.lookup import active_project, checked_text, current_fact
 from bead_cli.output import Output, one_line
+from bead_cli.passphrase import ask
 
 _TYPES = ("user", "feedback", "project", "reference")
 _CARD = (
@@ -21,6 +23,8 @@ _CARD = (
     ("unless", "a piece of text that shows it is followed already"),
 )
 _WAS_CHARACTERS = 200
+_SECRET_LIMIT_S = 600.0
+"""A plain history of the key is sealed first, and that reads the whole raw log."""
 _EPILOGS = {
     "remember": """\
 Without --key the key is made from the first words of the text; the same sentence again changes nothing.
@@ -39,6 +43,7 @@ examples:
   bead write project/shop/deploy-day "deploys happen on Wednesdays"
   bead write user/editor helix --type user
   bead write test-command "make check" --say "run the tests" --do "pytest"
+  bead write user/bank-pin --sensitivity secret        asks for the text; see `bead vault`
 """,
 }
 
@@ -48,10 +53,15 @@ def configure(parser: argparse.ArgumentParser, name: str) -> None:
     parser.epilog = _EPILOGS[name]
     if name == "write":
         parser.add_argument("key", metavar="KEY", help="where to keep it")
-        parser.add_argument("--sensitivity", choices=("public", "private"), help="default: private")
+        parser.add_argument(
+            "--sensitivity",
+            choices=("public", "private", "secret"),
+            help="default: private; secret goes into the vault",
+        )
     else:
         parser.add_argument("--key", metavar="K", help="where to keep it, instead of a key made from the words")
-    parser.add_argument("text", metavar="TEXT", nargs="+", help="the text to keep; - reads standard input")
+    count = "*" if name == "write" else "+"
+    parser.add_argument("text", metavar="TEXT", nargs=count, help="the text to keep; - reads standard input")
     parser.add_argument("--type", choices=_TYPES, help="default: project inside a project, else user")
     parser.add_argument("--project", metavar="P", help="default: the project of this directory")
     for field, meaning in _CARD:
@@ -60,18 +70,33 @@ def configure(parser: argparse.ArgumentParser, name: str) -> None:
 
 def run(args: argparse.Namespace, context: Context) -> int:
     """Write one fact through the store's rule."""
-    text = checked_text([sys.stdin.read()] if args.text == ["-"] else args.text)
+    is_secret = getattr(args, "sensitivity", None) == "secret"
+    if is_secret:
+        refuse_inside_harness(context.environ, "write --sensitivity secret")
+        forbid_core_dumps()
+    text = checked_text(_words(args.text, context, is_secret=is_secret))
     if args.key is None and guards.is_command(text, BY_NAME):
         raise Refused(f"'{text}' looks like a command, not something to remember; to keep it anyway give it a --key")
     with opened(context, "store", begins=True) as door:
         if args.key is None and guards.is_bare_key(text):
             return _read_instead(context, door, text, args.project)
-        answer = _write(args, context, door, text)
+        answer = _write(args, context, door, text, _SECRET_LIMIT_S if is_secret else DEFAULT_TIMEOUT_S)
     context.output.document(answer) if context.output.as_json else say_verb(context.output, answer)
     return 0
 
 
-def _write(args: argparse.Namespace, context: Context, door: Door, text: str) -> dict[str, Any]:
+def _words(given: list[str], context: Context, *, is_secret: bool) -> list[str]:
+    """The text of the command line, of standard input, or, for a secret, typed without echo."""
+    if given == ["-"]:
+        return [sys.stdin.read()]
+    if is_secret and not given:
+        return [ask("the secret (not shown): ", "a secret that is not on the command line")]
+    if is_secret:
+        context.output.note("the secret is in your shell's history; without TEXT bead asks for it, and - reads a pipe")
+    return given
+
+
+def _write(args: argparse.Namespace, context: Context, door: Door, text: str, limit_s: float) -> dict[str, Any]:
     harness = harness_in(context.environ)
     trust = trust_of(harness)
     if harness:
@@ -88,7 +113,7 @@ def _write(args: argparse.Namespace, context: Context, door: Door, text: str) ->
         "harness": harness,
     }
     wanted = {name: value for name, value in request.items() if value is not None}
-    answer: dict[str, Any] = door.call("store", "POST", "/v1/facts", wanted)
+    answer: dict[str, Any] = door.call("store", "POST", "/v1/facts", wanted, timeout_s=limit_s)
     return answer
 
 

@@ -20,6 +20,7 @@ from tests.contract.store import (
     test_traces,
     test_turns,
     test_use,
+    test_vault,
     test_verdicts,
 )
 from tests.contract.store.opening import Open
@@ -75,6 +76,7 @@ _MODULES = (
     test_traces,
     test_turns,
     test_use,
+    test_vault,
     test_verdicts,
 )
 for _module in _MODULES:

@@ -1,0 +1,67 @@
+"""A person at a terminal: runs a command on a pseudo-terminal of its own and types what it asks for."""
+
+import fcntl
+import os
+import subprocess
+import termios
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from select import select
+
+LIMIT_S = 60.0
+
+
+def typed(
+    command: Sequence[str], answers: Sequence[tuple[str, str]], environ: Mapping[str, str], folder: Path
+) -> subprocess.CompletedProcess[str]:
+    """The command, with each answer typed when its question is on the terminal; standard output is a pipe."""
+    master, slave = os.openpty()
+    process = subprocess.Popen(
+        command,
+        env=dict(environ),
+        cwd=folder,
+        stdin=slave,
+        stdout=subprocess.PIPE,
+        stderr=slave,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+    )
+    os.close(slave)
+    try:
+        said = b""
+        for question, answer in answers:
+            said = _until(master, question.encode(), said)
+            os.write(master, f"{answer}\n".encode())
+        assert process.stdout is not None
+        out = process.stdout.read().decode()
+        code = process.wait(LIMIT_S)
+        return subprocess.CompletedProcess(command, code, out, (said + _rest(master)).decode("utf-8", "replace"))
+    finally:
+        process.kill()
+        process.wait()
+        if process.stdout:
+            process.stdout.close()
+        os.close(master)
+
+
+def _until(master: int, question: bytes, said: bytes) -> bytes:
+    """What is on the terminal once the question is, without what came before it the last time."""
+    start, end = len(said), time.monotonic() + LIMIT_S
+    while question not in said[start:]:
+        ready, _, _ = select([master], [], [], end - time.monotonic())
+        more = os.read(master, 4_096) if ready else b""
+        if not more:
+            raise AssertionError(f"{question!r} was not asked; the terminal shows {said!r}")
+        said += more
+    return said
+
+
+def _rest(master: int) -> bytes:
+    said = b""
+    while select([master], [], [], 0)[0]:
+        try:
+            said += os.read(master, 4_096)
+        except OSError:  # the other end is closed
+            break
+    return said
