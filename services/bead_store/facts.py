@@ -73,6 +73,8 @@ class Facts:
         self._unmarked: deque[tuple[str, int]] = deque()
         """What `mark_behind` has to do; its owner calls that when the answer is out."""
         self._conflicts = Conflicts(catalogue)
+        self.require_plain: Callable[[str], None] = lambda key: None
+        """Raises Sealed for a key in the vault; set once by the owner."""
 
     def write(self, request: WriteFact) -> WriteAnswer:
         """Put a statement under its key; durable when this returns.
@@ -81,8 +83,8 @@ class Facts:
             Refused: the key, the text or the card cannot be stored; nothing was changed.
             DamagedFile: the key's highest version cannot be read, so nobody can say what this would replace.
         """
-        body = _checked_body(request.body)
-        scope, default_type = _scope(request)
+        body = checked_body(request.body)
+        scope, default_type = scope_and_type(request)
         key = str(keys.in_scope(scope, request.key if request.key is not None else keys.derive_name(body)))
         _check_extent(request)
         card = request.when or TriggerCard()
@@ -170,6 +172,7 @@ class Facts:
             raise Tombstoned("this was forgotten or rejected; only the person can state it again")
 
     def _apply(self, key: str, statement: Statement, request: WriteFact) -> WriteAnswer:
+        self.require_plain(key)
         entry = self._catalogue.refresh(key)
         current = self._catalogue.current(key) if entry else None
         match decide(current, statement):
@@ -210,7 +213,8 @@ class Facts:
         )
         before = supersedes.version if supersedes else None
         data = render_fact(fact, before)
-        made = self._disk.create(layout.version_path(self._folder, key, version), data)
+        path = layout.version_path(self._folder, key, version)
+        made = self._disk.create(path, data)
         self._catalogue.put(key, version, data, made)
         self._changes.publish(ChangeKind.FACT, key)
         verb = Verb.SUPERSEDED if supersedes else Verb.CREATED
@@ -290,7 +294,7 @@ def _answer(verb: Verb, fact: FactVersion, *, replaced: str | None = None, revie
     )
 
 
-def _scope(request: WriteFact) -> tuple[str, FactType]:
+def scope_and_type(request: WriteFact) -> tuple[str, FactType]:
     """Where a key without a scope goes, and the type of what lies there. A key with a scope wins (D2)."""
     named = request.key.split("/", 1)[0] if request.key and "/" in request.key else ""
     if named in _SCOPES:
@@ -300,7 +304,8 @@ def _scope(request: WriteFact) -> tuple[str, FactType]:
     return keys.check_scope(f"project/{request.project}"), FactType.PROJECT
 
 
-def _checked_body(text: str) -> str:
+def checked_body(text: str) -> str:
+    """The text as it is stored. Raises BadRequest when it cannot be."""
     body = normal_body(remove_private(text))
     if not body.strip():
         raise BadRequest("there is no text to remember")
@@ -317,7 +322,7 @@ def _checked_body(text: str) -> str:
 
 def _check_extent(request: WriteFact) -> None:
     if request.sensitivity is Sensitivity.SECRET:
-        raise Refused("a secret lives in the vault only; this store has none yet, so nothing was written")
+        raise Refused("a secret goes into the vault, and this way does not lead there; nothing was written")
     if len(request.sources) > MAX_SOURCES:
         raise BadRequest(f"a fact names at most {MAX_SOURCES} sources")
     card = request.when or TriggerCard()

@@ -25,6 +25,10 @@ class Operation(StrEnum):
     REKEY = "rekey"
     ACCEPT = "accept"
     REJECT = "reject"
+    SEAL = "seal"
+    UNSEAL = "unseal"
+    MOVE_SEALED = "move sealed"
+    """Bring a sealed key under another one, named like a rekey."""
     UNDO = "undo"
     """Take back a dream run; `item` is its id."""
 
@@ -39,8 +43,12 @@ class Intent(msgspec.Struct, frozen=True, omit_defaults=True):
     """Keyed hashes of their keys (`Tombstones.name`); for a rekey the old one and the new one."""
     item: str | None = None
     """A review item, or a dream run."""
+    versions: tuple[int, ...] = ()
+    """Of a seal or unseal: the versions that must be there before those they were made from go."""
     turns: tuple[str, ...] = ()
     """Sources of the turns that are being overwritten: half overwritten, their text does not tell any more."""
+    sessions: tuple[str, ...] = ()
+    """Source paths of sessions of which every turn goes."""
     waits_for_index: bool = False
     """Everything is done here; the index has not said yet that it is done there."""
     epoch: str = ""

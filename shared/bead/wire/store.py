@@ -235,6 +235,8 @@ class ForgetReceipt(Model):
     file_system: str
     places: tuple[ForgetPlace, ...]
     index: IndexState
+    id: str = ""
+    """Names the stored receipt, which holds ids and counts only."""
 
 
 class Damage(Model):
