@@ -4,7 +4,8 @@ Wires `access`, `memory` and `forward`; decides nothing about memory and touches
 """
 
 import time
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from types import MappingProxyType
 
 from aiohttp import web, web_protocol
 from multidict import CIMultiDict
@@ -37,6 +38,7 @@ from bead_proxy.failures import log_failure
 from bead_proxy.forward import Upstream
 from bead_proxy.memory import Explain, Memory, Prepared
 from bead_proxy.metrics import Metrics
+from bead_proxy.outbound import outbound_of
 from bead_proxy.packed import Packed
 from bead_proxy.peer import Peers
 from bead_proxy.protocol import Reply, ReplyReader, Unreadable, Usage
@@ -50,6 +52,7 @@ MOST_SHOWN = 200
 RECALL_ENDED = "recall ended: what it added did not stay in the provider's cache"
 _LOCAL = "/bead"
 
+_NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
 _CAPTURE_GRACE_S = 0.4
 _REPLY_LIMIT_BYTES = 128 << 20
 """Most bytes that are unpacked from one answer."""
@@ -68,17 +71,19 @@ def create_app(
     hosts: Collection[str] = (),
     explain: Explain | None = None,
     on_trace: OnTrace | None = None,
+    environ: Mapping[str, str] = _NO_VARIABLES,
 ) -> web.Application:
     """The proxy, ready to be served.
 
     `token` is the capability of this home. `identify` asks git about a directory; None where directories cannot be
     seen. `project` is for requests that name none. `hosts` are names of ours beside the loopback ones. `explain` is
     told every decision that was kept; `on_trace` every trace, in ids and numbers, when its answer has ended.
+    `environ` says which proxy the way to a provider takes.
 
     Raises:
         BadRequest: the upstream address is not safe.
     """
-    proxy = Proxy(settings, owner, home_id, store, index, token, identify, project, hosts, explain, on_trace)
+    proxy = Proxy(settings, owner, home_id, store, index, token, identify, project, hosts, explain, on_trace, environ)
     app = web.Application(client_max_size=0)
     app.router.add_route("*", "/{path:.*}", proxy.handle)
     app.on_response_prepare.append(drop_invented_headers)
@@ -102,6 +107,7 @@ class Proxy:
         hosts: Collection[str],
         explain: Explain | None,
         on_trace: OnTrace | None,
+        environ: Mapping[str, str],
     ) -> None:
         self._home_id = home_id
         self._bare_url = settings.bare_url
@@ -111,7 +117,8 @@ class Proxy:
         self._peers = Peers()
         self._metrics = Metrics(time.monotonic)
         self._tasks = Tasks()
-        self._upstreams = {provider: Upstream(getattr(settings.upstream, provider)) for provider in Provider}
+        outbound = outbound_of(settings, environ)
+        self._upstreams = {provider: Upstream(getattr(settings.upstream, provider), outbound) for provider in Provider}
         self._accounts = Accounts(time.monotonic)
         self._tracer = Tracer(store, self._metrics, on_trace)
         self._memory = Memory(
@@ -198,7 +205,7 @@ class Proxy:
         return (f"{RECALL_ENDED} ({count} conversation{'' if count == 1 else 's'})",) if count else ()
 
     async def _ask_model(self, request: web.Request, towards: Route, spoken: Spoken) -> web.StreamResponse:
-        prepared = await self._prepare(request, spoken)
+        prepared = await self._prepare(request, spoken, towards.model)
         upstream, on_reply = self._upstreams[towards.provider], prepared.on_reply
         if on_reply is None:
             return await upstream.relay(request, towards.target, prepared.take_body())
@@ -220,21 +227,22 @@ class Proxy:
             notes.failures.append(RECALL_ENDED)
         self._tracer.tell(notes, usage, status)
 
-    async def _prepare(self, request: web.Request, spoken: Spoken) -> Prepared:
+    async def _prepare(self, request: web.Request, spoken: Spoken, model: str) -> Prepared:
         body = await _read(request)
         started = time.perf_counter()
-        prepared = await self._with_memory(request, body, spoken)
+        prepared = await self._with_memory(request, body, spoken, model)
         self._metrics.added_ms.observe((time.perf_counter() - started) * 1_000)
         return prepared
 
-    async def _with_memory(self, request: web.Request, body: bytes, spoken: Spoken) -> Prepared:
+    async def _with_memory(self, request: web.Request, body: bytes, spoken: Spoken, model: str) -> Prepared:
         packed = Packed(body, request.headers.getall("Content-Encoding", ()))
         try:
             opened = await packed.opened(self._most_read_bytes)
         except Unreadable as error:
             self._metrics.unread.labels(str(error)).inc()
             return Prepared((body,))
-        prepared = await self._memory.prepare(opened, read_caller(request.headers), spoken.module.read_on, spoken.name)
+        caller = read_caller(request.headers)
+        prepared = await self._memory.prepare(opened, caller, spoken.module.read_on, spoken.name, model)
         prepared.body = await packed.closed(opened, prepared.body)
         return prepared
 

@@ -3,7 +3,6 @@
 Nothing here knows about memory: a caller may swap the body and watch the answer go by. Who may ask is `access`'s.
 """
 
-import ipaddress
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -18,6 +17,7 @@ from bead.errors import BadRequest
 from bead_proxy.answers import GIVEN, provider_error
 from bead_proxy.listening import HEAD_LIMIT
 from bead_proxy.oddheaders import Odd, decoded, write_odd
+from bead_proxy.outbound import Outbound, is_loopback, shown
 from bead_proxy.protocol import Pieces
 
 CONNECT_TIMEOUT_S = 10.0
@@ -52,20 +52,27 @@ Watch = Callable[[int, "CIMultiDict[str]"], Callable[[bytes], None] | None]
 """Told the status and headers of an answer; what it returns sees every chunk after it was sent on."""
 
 
+_DIRECT = Outbound()
+
+
 class Upstream:
     """The provider behind one base address; `open` it before use."""
 
-    def __init__(self, base: str) -> None:
+    def __init__(self, base: str, outbound: Outbound = _DIRECT) -> None:
         """Raises:
-        BadRequest: the address would send credentials in the clear.
+        BadRequest: the address would send credentials in the clear, or the way there makes no sense.
         """
         self._base = checked_base(base)
+        self._proxy = outbound.proxy_for(self._base)
+        self._trust = outbound.trust
         self._session: aiohttp.ClientSession | None = None
 
     async def open(self) -> None:
         """Start the pool of connections."""
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=60, keepalive_timeout=KEEP_ALIVE_S),
+            connector=aiohttp.TCPConnector(
+                limit=0, ttl_dns_cache=60, keepalive_timeout=KEEP_ALIVE_S, ssl=self._trust or True
+            ),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT_S),
             # A jar would hand one caller's cookies to another.
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -99,12 +106,17 @@ class Upstream:
                 headers=headers,
                 data=_Sent(upload, odd) if odd else upload,
                 allow_redirects=False,
+                proxy=self._proxy,
             )
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
-            return provider_error(502, "api_error", f"cannot reach {_origin(self._base)} ({type(error).__name__})")
+            return provider_error(502, "api_error", f"cannot reach {self._named()} ({type(error).__name__})")
         del upload
         async with answer:
             return await _send_back(request, answer, watch)
+
+    def _named(self) -> str:
+        """Where requests go, for a person."""
+        return shown(self._base) + (f" through the proxy {shown(self._proxy)}" if self._proxy else "")
 
 
 def request_headers(raw: RawHeaders, body_length: int) -> tuple[CIMultiDict[str], Odd]:
@@ -131,7 +143,7 @@ def checked_base(base: str) -> str:
     parts = urlsplit(base)
     if not parts.hostname or parts.scheme not in ("http", "https") or parts.query or parts.fragment:
         raise BadRequest(f"upstream address {base!r} must look like https://api.example.com or http://127.0.0.1:8080")
-    if parts.scheme == "http" and not _is_loopback(parts.hostname):
+    if parts.scheme == "http" and not is_loopback(parts.hostname):
         raise BadRequest(f"upstream address {base!r} must be https: keys would travel in the clear")
     return base.rstrip("/")
 
@@ -166,18 +178,6 @@ def _forwarded(raw: RawHeaders, also: frozenset[bytes]) -> list[tuple[bytes, byt
     if named:
         left_out |= named - {b""}
     return [(name, value) for name, value, lower in pairs if lower not in left_out and not lower.startswith(_OURS)]
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def _origin(base: str) -> str:
-    parts = urlsplit(base)
-    return f"{parts.scheme}://{parts.hostname}" + (f":{parts.port}" if parts.port else "")
 
 
 class _Sent(NamedTuple):

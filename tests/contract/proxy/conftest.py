@@ -1,7 +1,7 @@
 """A provider, a store and an index, and proxies between them, all on loopback."""
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -118,7 +118,10 @@ def serve(world: World) -> Serve:
 
     @asynccontextmanager
     async def serve(
-        explain: Explain | None = None, on_trace: OnTrace | None = None, **settings: Any
+        explain: Explain | None = None,
+        on_trace: OnTrace | None = None,
+        environ: Mapping[str, str] | None = None,
+        **settings: Any,
     ) -> AsyncIterator[Served]:
         url = world.upstream.url
         settings.setdefault("upstream", Upstreams(anthropic=url, openai=url, gemini=url))
@@ -132,6 +135,7 @@ def serve(world: World) -> Serve:
             identify=None,
             explain=explain,
             on_trace=on_trace,
+            environ=environ or {},
         )
         listener = listen("127.0.0.1", 0)
         port = listener.getsockname()[1]
