@@ -6,7 +6,7 @@ the other way round. All listeners stop at the same moment, so that open streams
 
 import asyncio
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from os import getpid
 from typing import NamedTuple
@@ -23,7 +23,7 @@ from bead.clients.index import IndexClient
 from bead.clients.store import StoreClient
 from bead.git import identify
 from bead.home import Home
-from bead.settings import Settings
+from bead.settings import Effective, Settings
 from bead_cli import runtime
 from bead_cli.hosting import hosts_of, now, settle_collector, stop_on_signals, until
 from bead_cli.probe import proxy_health
@@ -53,7 +53,12 @@ class Stack(NamedTuple):
 
 
 def run(
-    home: Home, settings: Settings, ready: Prepared, sockets: Mapping[str, socket.socket], announce: Announce
+    home: Home,
+    settings: Settings,
+    ready: Prepared,
+    sockets: Mapping[str, socket.socket],
+    announce: Announce,
+    shown: Sequence[Effective] = (),
 ) -> None:
     """Serve on the bound `sockets` until a signal ends it.
 
@@ -62,14 +67,18 @@ def run(
     """
     tune_allocator()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(home, settings, ready, sockets, announce))
+        runner.run(_serve(wire(home, settings, ready, shown), home, settings, ready, sockets, announce))
 
 
 async def _serve(
-    home: Home, settings: Settings, ready: Prepared, sockets: Mapping[str, socket.socket], announce: Announce
+    stack: Stack,
+    home: Home,
+    settings: Settings,
+    ready: Prepared,
+    sockets: Mapping[str, socket.socket],
+    announce: Announce,
 ) -> None:
     stop = stop_on_signals()
-    stack = wire(home, settings, ready)
     ports = {name: int(each.getsockname()[1]) for name, each in sockets.items()}
     access = _accesses(ready, ports)
     who = runtime.Runtime(
@@ -112,8 +121,11 @@ async def _unready(stack: Stack, who: runtime.Runtime, stop: asyncio.Event) -> d
             await asyncio.wait_for(stop.wait(), _READY_POLL_S)
 
 
-def wire(home: Home, settings: Settings, ready: Prepared) -> Stack:
-    """Every service of this home, calling each other in process along the arrows of the design."""
+def wire(home: Home, settings: Settings, ready: Prepared, shown: Sequence[Effective] = ()) -> Stack:
+    """Every service of this home, calling each other in process along the arrows of the design.
+
+    `shown` is what the admin page tells about the settings.
+    """
     store = create_store(settings.store, home, settings.owner, settings.scan)
     store_bus = InProcessTransport("store", store.app)
     index = create_index(settings.index, home, StoreClient(store_bus), ready.home_id)
@@ -124,7 +136,7 @@ def wire(home: Home, settings: Settings, ready: Prepared) -> Stack:
         "index": index_bus,
         "dream": InProcessTransport("dream", dream.app),
     }
-    curate = create_curate(settings.curate, ready.home_id, buses)
+    curate = create_curate(settings.curate, ready.home_id, buses, shown)
     scheduler = create_scheduler(settings.scheduler, ready.home_id)
     proxy = create_proxy(
         settings.proxy,

@@ -112,7 +112,7 @@ def opened(context: Context, *services: str, begins: bool = False) -> Iterator[D
 def _running(context: Context) -> Running | None:
     url = context.environ.get("BEAD_CURATE__URL")
     if url:
-        return Running(_place(url), read_token(context.home, "admin", context.environ), "curate")
+        return Running(place_of(url), read_token(context.home, "admin", context.environ), "curate")
     who = runtime.read(context.home)
     if who is None or not runtime.is_running(who):
         return None
@@ -120,7 +120,12 @@ def _running(context: Context) -> Running | None:
     return Running(who.place("curate"), read_token(context.home, "admin", context.environ), name)
 
 
-def _place(url: str) -> runtime.Place:
+def place_of(url: str) -> runtime.Place:
+    """Where `BEAD_CURATE__URL` says that curate is.
+
+    Raises:
+        BadRequest: it is no address of an HTTP server.
+    """
     from urllib.parse import urlsplit
 
     parts = urlsplit(url)

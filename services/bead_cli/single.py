@@ -150,10 +150,12 @@ async def _service(name: str, node: _Node) -> tuple[Service, Scopes]:
         home.root.mkdir(mode=0o700, parents=True, exist_ok=True)
         return create_index(settings.index, home, StoreClient(node.bus(name, "store")), home_id), INDEX_SCOPES
     if name == "curate":
+        from bead.settings import effective
         from bead_curate.app import create_service as create_curate
 
         buses = {service: node.bus(name, service) for service in _CURATE_CALLS}
-        return create_curate(settings.curate, home_id, buses), {}
+        shown = effective(home, node.context.environ, settings)
+        return create_curate(settings.curate, home_id, buses, shown), {}
     if name == "dream":
         from bead_dream.app import create_service as create_dream
 

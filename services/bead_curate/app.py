@@ -1,20 +1,30 @@
-"""curate for the CLI: `/api/<service>/…` brings a call to that service's bus and its answer back, byte for byte.
+"""curate: the JSON door for the CLI, and the admin page for people, on one port.
 
-Who may come in is decided before (`bead.bus.service.Access` with the admin token, at the listener).
+`/api/<service>/…` brings a call to that service's bus and its answer back, byte for byte. Who may come in there is
+decided before (`bead.bus.service.Access` with the admin token, at the listener); the page has a door of its own
+(`bead_curate.web`), for browsers refuse themselves at the first one.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI, Request, Response
 from prometheus_client import CollectorRegistry
+from pydantic import BaseModel
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bead import __version__
-from bead.bus.service import Service, create_api
+from bead.bus.service import Access, Service, create_api
 from bead.bus.transport import Transport
 from bead.errors import BadRequest, NotFound
-from bead.settings import CurateSettings
+from bead.settings import CurateSettings, Effective
 from bead.wire.health import Health
+
+if TYPE_CHECKING:
+    from bead_curate.web.app import Web
 
 _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 _JSON = "application/json"
@@ -24,8 +34,44 @@ FORWARD_LIMIT_S = 600.0
 """Longest answer waited for: an index rebuild. The caller has its own, shorter limit for everything else."""
 
 
-def create_service(settings: CurateSettings, home_id: str, buses: Mapping[str, Transport]) -> Service:
-    """Wire curate over the `buses` it may call, by service name."""
+LAUNCH_S = 60
+_NO_PAGES = ("/api/", "/mcp")
+_MACHINES = frozenset({"/health", "/metrics", "/mcp"})
+
+
+class LaunchLink(BaseModel):
+    """`POST /api/curate/v1/launch`: a path of the admin page that opens it once."""
+
+    path: str
+    expires_s: int
+
+
+@dataclass(frozen=True)
+class Curate(Service):
+    """curate with its page: programs come in by the admin token, people by a launch link."""
+
+    web: "Callable[[], Web] | None" = None
+    """Made when a listener opens: a command that uses curate in its own process needs no page."""
+
+    def guarded(self, access: Access) -> ASGIApp:
+        """See `Service.guarded`; the page's paths have checks of their own."""
+        programs = super().guarded(access)
+        if self.web is None:
+            return programs
+        people = self.web().guarded(access.port, access.extra_hosts)
+
+        async def parted(scope: Scope, receive: Receive, send: Send) -> None:
+            path = scope.get("path", "")
+            is_page = scope["type"] == "http" and path not in _MACHINES and not path.startswith(_NO_PAGES)
+            await (people if is_page else programs)(scope, receive, send)
+
+        return parted
+
+
+def create_service(
+    settings: CurateSettings, home_id: str, buses: Mapping[str, Transport], effective: Sequence[Effective] = ()
+) -> Service:
+    """Wire curate over the `buses` it may call, by service name; `effective` is what its settings page shows."""
     registry = CollectorRegistry()
 
     def health() -> Health:
@@ -33,11 +79,22 @@ def create_service(settings: CurateSettings, home_id: str, buses: Mapping[str, T
 
     api = create_api("curate", _no_resources, health, registry)
 
+    @cache
+    def web() -> "Web":
+        from bead_curate.web.app import Web
+        from bead_curate.web.backend import Backend
+
+        return Web(Backend(buses, home_id), effective)
+
+    @api.post("/api/curate/v1/launch")
+    async def launch() -> LaunchLink:
+        return LaunchLink(path=f"/login/{web().door.launch()}", expires_s=LAUNCH_S)
+
     @api.api_route("/api/{service}/{rest:path}", methods=_METHODS)
     async def forward(service: str, request: Request) -> Response:
         return await _forward(buses, service, request)
 
-    return Service("curate", api, registry=registry)
+    return Curate("curate", api, registry=registry, web=web)
 
 
 @asynccontextmanager

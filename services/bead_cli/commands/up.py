@@ -42,10 +42,12 @@ def run(args: argparse.Namespace, context: Context) -> int:
         with bound(settings, NAMES, in_container=context.in_container()) as sockets:
             # The services take most of a start to import; whoever calls meanwhile waits in line.
             from bead.logs import configure as configure_logs
+            from bead.settings import effective
             from bead_cli import compose
 
             configure_logs()
-            compose.run(home, settings, ready, sockets, lambda who, unready: announce(context, who, unready))
+            shown = effective(home, context.environ, settings)
+            compose.run(home, settings, ready, sockets, lambda who, unready: announce(context, who, unready), shown)
     except StoreLocked:
         _refuse_second(context)
         raise

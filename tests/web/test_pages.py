@@ -1,0 +1,68 @@
+"""What the pages show is what is stored, and a page comes even when a part of it cannot."""
+
+from tests.web.person import Person
+from tests.web.running import SESSION, Running, trace
+
+
+async def test_search_finds_by_words_and_filters_hold(furnished: Running) -> None:
+    person = await Person.come_in(furnished)
+    found = await person.see("/facts?q=release&part=list")
+    assert "project/shop/" in found.text and "<b>release</b>" in found.text and "licence" not in found.text
+    filtered = await person.see("/facts?project=project/shop&trust=agent_observed&part=list")
+    assert filtered.text.count('class="row"') == 2
+    assert "<html" not in found.text
+
+
+async def test_search_works_without_an_index_and_says_so(person: Person) -> None:
+    await person.page.write("user/editor", "helix")
+    found = await person.see("/facts?q=HELIX")
+    assert "<b>editor</b>" in found.text and "search index is not there" in found.text
+
+
+async def test_a_fact_shows_its_versions_sources_uses_and_card(furnished: Running) -> None:
+    person = await Person.come_in(furnished)
+    text = (await person.see("/fact/project/shop/release")).text
+    assert "<del>deploy</del><ins>ship-it</ins>" in text
+    assert f"/sessions/{SESSION}?turn=1#turn-1" in text
+    assert "permission denied" in text and "recall" in text
+
+
+async def test_a_session_replays_the_exact_block_of_each_request(furnished: Running) -> None:
+    person = await Person.come_in(furnished)
+    text = (await person.see(f"/sessions/{SESSION}")).text
+    first, last = text.index("Replay: memory in this request"), text.rindex("Replay: memory in this request")
+    assert "new in this request" not in text[first:last] and "new in this request" in text[last:]
+    assert "&lt;bead-memory kind=&#34;recall&#34;&gt;" in text[last:]
+
+
+async def test_the_live_feed_sends_a_request_as_it_passes(furnished: Running) -> None:
+    person = await Person.come_in(furnished)
+    page = await person.see("/live")
+    last = page.text.partition('data-last="')[2].split('"')[0]
+    async with furnished.http.get(
+        f"{furnished.url}/live/events?after={last}", headers={"Cookie": person.cookie}
+    ) as events:
+        release = (await furnished.store.current_fact("project/shop/release")).uid
+        await furnished.store.keep_trace(trace(9, (), (release,), "0" * 32))
+        seen = b""
+        while b"event: turn" not in seen or b"\n\n" not in seen.partition(b"event: turn")[2]:
+            seen += await events.content.readany()
+    assert b"<b>release</b>" in seen and b"turn-9" in seen
+
+
+async def test_a_stream_is_for_those_who_are_in(page: Running) -> None:
+    async with page.http.get(f"{page.url}/live/events") as answer:
+        assert answer.status == 401
+
+
+async def test_the_settings_page_tells_the_source_of_each_value(person: Person) -> None:
+    text = (await person.see("/settings")).text
+    assert "BEAD_INDEX__GATE" in text and "memory_timeout_ms" in text
+
+
+async def test_the_audit_page_verifies_the_chain(person: Person) -> None:
+    await person.page.write("user/editor", "helix")
+    assert "All 1 lines hold" in (await person.see("/audit?verify=1")).text
+    log = person.page.home.audit_log
+    log.write_text(log.read_text() + '{"at":"2026-01-01T00:00:00Z","verb":"forged","what":"x","prev":"0"}\n')
+    assert "Line 2 does not follow" in (await person.see("/audit?verify=1")).text
