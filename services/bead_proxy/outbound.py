@@ -9,7 +9,6 @@ import ssl
 from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import urlsplit
-from urllib.request import proxy_bypass_environment
 
 from bead.errors import BadRequest
 from bead.settings import ProxySettings
@@ -33,7 +32,7 @@ class Outbound(NamedTuple):
         """
         parts = urlsplit(base)
         host = parts.hostname or ""
-        if is_loopback(host) or proxy_bypass_environment(f"{host}:{parts.port or ''}".rstrip(":"), dict(self.proxies)):
+        if is_loopback(host) or _is_direct(host, parts.port, self.proxies.get("no", "")):
             return None
         address = self.proxies.get(parts.scheme) or self.proxies.get("all")
         if not address:
@@ -70,6 +69,16 @@ def shown(proxy: str) -> str:
     """`proxy` without its login."""
     parts = urlsplit(proxy)
     return f"{parts.scheme}://{parts.hostname}" + (f":{parts.port}" if parts.port else "")
+
+
+def _is_direct(host: str, port: int | None, listed: str) -> bool:
+    """Whether NO_PROXY names `host`: itself, a domain above it, either with a port, or everything by `*`."""
+    for entry in (part.strip().lower() for part in listed.split(",")):
+        name, _, only_port = entry.partition(":")
+        name = name.removeprefix("*").lstrip(".")
+        if entry == "*" or (name and (host == name or host.endswith(f".{name}")) and only_port in ("", str(port))):
+            return True
+    return False
 
 
 def _trust(path: str) -> ssl.SSLContext:
