@@ -10,7 +10,7 @@ bytes is its protocol's (`protocols`), sending is `forward`'s, asking the index 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic, perf_counter
 from typing import TypeVar
 
@@ -84,7 +84,9 @@ class Memory:
         self._store_patience = Patience("the store")
         self._chooser = Chooser(settings, owner, index)
 
-    async def prepare(self, body: bytes, caller: Caller, read_on: ReadOn, protocol: str = "") -> Prepared:
+    async def prepare(
+        self, body: bytes, caller: Caller, read_on: ReadOn, protocol: str = "", model: str = ""
+    ) -> Prepared:
         """`body` with memory in it, at most `settings.memory_timeout_ms` later; as it came when anything is wrong."""
         if caller.is_off:
             return Prepared((body,))
@@ -93,7 +95,7 @@ class Memory:
             return Prepared((body,))
         notes = Notes(protocol, caller.harness or "")
         try:
-            return await self._prepare(body, caller, read_on, notes)
+            return await self._prepare(body, caller, read_on, notes, model)
         except Unreadable as error:
             self._metrics.unread.labels(str(error)).inc()
         except NotLoaded as error:
@@ -104,8 +106,9 @@ class Memory:
             self._metrics.trouble(f"an error in the proxy ({type(error).__name__})")
         return Prepared((body,))
 
-    async def _prepare(self, body: bytes, caller: Caller, read_on: ReadOn, notes: Notes) -> Prepared:
+    async def _prepare(self, body: bytes, caller: Caller, read_on: ReadOn, notes: Notes, model: str) -> Prepared:
         request, chain = self._recent.read(body, caller.session, read_on)
+        request = _with_headers(request, caller, model)
         notes.read(request)
         notes.spent("read", notes.started)
         if not request.users:
@@ -339,6 +342,18 @@ class _Where:
         session = self._session or session_name(f"thread-{positions[0]}")
         has_memory = allows(self._projects, project.name if project else "", self._directory)
         return Place(session, project, positions, is_off=not has_memory)
+
+
+def _with_headers(request: ModelRequest, caller: Caller, model: str) -> ModelRequest:
+    """`request` with what its headers and path say, where its body does not; `model` is what the path names."""
+    if not model and caller.side is None and caller.directory is None:
+        return request
+    return replace(
+        request,
+        model=request.model or model,
+        side=request.side or caller.side,
+        directory=request.directory or caller.directory,
+    )
 
 
 def _has_turn(request: ModelRequest) -> bool:

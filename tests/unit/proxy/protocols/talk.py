@@ -71,7 +71,9 @@ def messages(talk: Talk) -> Document:
                 use = {"type": "tool_use", "id": step.id, "name": step.name, "input": step.arguments}
                 result = {"type": "tool_result", "tool_use_id": step.id, "content": _text(talk, step.output)}
                 found += [{"role": "assistant", "content": [use]}, {"role": "user", "content": [result]}]
-    return {"model": "model-a", "max_tokens": 8, "system": _text(talk, talk.system), "messages": found} | _tools(talk)
+    return {"model": "model-a", "max_tokens": 8, "system": _text(talk, talk.system), "messages": found} | _tools(
+        talk, {"name": "look", "input_schema": {}}
+    )
 
 
 def chat(talk: Talk) -> Document:
@@ -88,7 +90,7 @@ def chat(talk: Talk) -> Document:
                 call = {"id": step.id, "type": "function", "function": function}
                 found.append({"role": "assistant", "content": None, "tool_calls": [call]})
                 found.append({"role": "tool", "tool_call_id": step.id, "content": _text(talk, step.output)})
-    return {"model": "model-a", "messages": found} | _tools(talk)
+    return {"model": "model-a", "messages": found} | _tools(talk, {"type": "function", "function": {"name": "look"}})
 
 
 def responses(talk: Talk) -> Document:
@@ -107,7 +109,9 @@ def responses(talk: Talk) -> Document:
                 output = _text(talk, step.output, "input_text")
                 found.append({"type": "function_call", **call})
                 found.append({"type": "function_call_output", "call_id": step.id, "output": output})
-    return {"model": "model-a", "instructions": talk.system, "input": found} | _tools(talk)
+    return {"model": "model-a", "instructions": talk.system, "input": found} | _tools(
+        talk, {"type": "function", "name": "look"}
+    )
 
 
 def contents(talk: Talk) -> Document:
@@ -125,11 +129,11 @@ def contents(talk: Talk) -> Document:
                 found.append({"role": "model", "parts": [{"functionCall": call}]})
                 found.append({"role": "user", "parts": [{"functionResponse": answer}]})
     system = {"parts": [{"text": talk.system}], "role": "user"}
-    return {"contents": found, "systemInstruction": system} | _tools(talk)
+    return {"contents": found, "systemInstruction": system} | _tools(talk, {"functionDeclarations": [{"name": "look"}]})
 
 
-def _tools(talk: Talk) -> Document:
-    return {"tools": [{"name": "look"}]} if talk.has_tools else {}
+def _tools(talk: Talk, tool: Document) -> Document:
+    return {"tools": [tool]} if talk.has_tools else {}
 
 
 @dataclass(frozen=True)
