@@ -24,6 +24,7 @@ from bead.clients.store import StoreClient
 from bead.git import identify
 from bead.home import Home
 from bead.settings import Effective, Settings
+from bead.wire.traces import TurnTrace
 from bead_cli import runtime
 from bead_cli.hosting import hosts_of, now, settle_collector, stop_on_signals, until
 from bead_cli.probe import proxy_health
@@ -45,6 +46,16 @@ _READY_LIMIT_S = 15.0
 _READY_POLL_S = 0.05
 
 
+class Way(NamedTuple):
+    """What a person asks of the proxy beside its settings."""
+
+    project: str | None = None
+    """Of requests that name none."""
+    on_trace: Callable[[TurnTrace], None] | None = None
+    environ: Mapping[str, str] = {}
+    """Says which proxy leads to a provider."""
+
+
 class Stack(NamedTuple):
     """All services, wired; nothing is open yet."""
 
@@ -59,6 +70,7 @@ def run(
     sockets: Mapping[str, socket.socket],
     announce: Announce,
     shown: Sequence[Effective] = (),
+    way: "Way | None" = None,
 ) -> None:
     """Serve on the bound `sockets` until a signal ends it.
 
@@ -67,7 +79,7 @@ def run(
     """
     tune_allocator()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(wire(home, settings, ready, shown), home, settings, ready, sockets, announce))
+        runner.run(_serve(wire(home, settings, ready, shown, way), home, settings, ready, sockets, announce))
 
 
 async def _serve(
@@ -121,7 +133,13 @@ async def _unready(stack: Stack, who: runtime.Runtime, stop: asyncio.Event) -> d
             await asyncio.wait_for(stop.wait(), _READY_POLL_S)
 
 
-def wire(home: Home, settings: Settings, ready: Prepared, shown: Sequence[Effective] = ()) -> Stack:
+def wire(
+    home: Home,
+    settings: Settings,
+    ready: Prepared,
+    shown: Sequence[Effective] = (),
+    way: "Way | None" = None,
+) -> Stack:
     """Every service of this home, calling each other in process along the arrows of the design.
 
     `shown` is what the admin page tells about the settings.
@@ -138,6 +156,7 @@ def wire(home: Home, settings: Settings, ready: Prepared, shown: Sequence[Effect
     }
     curate = create_curate(settings.curate, ready.home_id, buses, shown)
     scheduler = create_scheduler(settings.scheduler, ready.home_id)
+    way = way or Way()
     proxy = create_proxy(
         settings.proxy,
         owner=settings.owner,
@@ -146,6 +165,9 @@ def wire(home: Home, settings: Settings, ready: Prepared, shown: Sequence[Effect
         index=IndexClient(index_bus),
         token=ready.proxy_token,
         identify=identify,
+        project=way.project,
+        on_trace=way.on_trace,
+        environ=way.environ,
     )
     return Stack((store, index, dream, curate, scheduler), proxy)
 

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import aiohttp
@@ -20,6 +20,7 @@ from bead.clients.store import StoreClient
 from bead.errors import Unavailable
 from bead.git import identify
 from bead.settings import Listener, Settings
+from bead.wire.traces import TurnTrace
 from bead_cli import runtime
 from bead_cli.context import Context, read_token
 from bead_cli.hosting import NAMES, bound, hosts_of, now, stop_on_signals, until
@@ -47,17 +48,25 @@ class _Node(NamedTuple):
         return read_token(self.context.home, name, self.context.environ)
 
 
-def run(name: str, context: Context) -> None:
-    """Serve `name` until a signal ends it.
+def run(
+    name: str,
+    context: Context,
+    *,
+    project: str | None = None,
+    on_trace: Callable[[TurnTrace], None] | None = None,
+) -> None:
+    """Serve `name` until a signal ends it. `project` and `on_trace` are the proxy's.
 
     Raises:
         Unavailable: its port is taken, a token is missing, the store did not answer in time.
     """
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(name, context))
+        runner.run(_serve(name, context, project, on_trace))
 
 
-async def _serve(name: str, context: Context) -> None:
+async def _serve(
+    name: str, context: Context, project: str | None, on_trace: Callable[[TurnTrace], None] | None
+) -> None:
     stop = stop_on_signals()
     if name == "store":
         from bead_store.home import prepare
@@ -68,7 +77,7 @@ async def _serve(name: str, context: Context) -> None:
         async with aiohttp.ClientSession(trust_env=False) as session:
             node = _Node(context, settings, read_token(context.home, "bus", context.environ), session)
             if name == "proxy":
-                await _serve_proxy(node, sockets[name], stop)
+                await _serve_proxy(node, sockets[name], stop, project, on_trace)
             else:
                 await _serve_service(name, node, sockets[name], stop)
 
@@ -101,7 +110,13 @@ async def _named_in_runtime(node: _Node, port: int, stop: asyncio.Event) -> None
         runtime.remove(context.home, who)
 
 
-async def _serve_proxy(node: _Node, listener: socket.socket, stop: asyncio.Event) -> None:
+async def _serve_proxy(
+    node: _Node,
+    listener: socket.socket,
+    stop: asyncio.Event,
+    project: str | None,
+    on_trace: Callable[[TurnTrace], None] | None,
+) -> None:
     from bead_proxy.allocator import tune_allocator
     from bead_proxy.app import create_app
     from bead_proxy.listening import serving as serving_proxy
@@ -117,7 +132,10 @@ async def _serve_proxy(node: _Node, listener: socket.socket, stop: asyncio.Event
         token=node.token("proxy"),
         # A container cannot look into the host's directories; the store's table knows them by path (D1).
         identify=None if in_container else identify,
+        project=project,
         hosts=NAMES if in_container else (),
+        on_trace=on_trace,
+        environ=node.context.environ,
     )
     async with serving_proxy(app, listener):
         _announce(node, "proxy", int(listener.getsockname()[1]))

@@ -27,6 +27,8 @@ def configure(parser: argparse.ArgumentParser, name: str) -> None:
         parser.add_argument("service", choices=_SERVICES, metavar="SERVICE", help=", ".join(_SERVICES))
     else:
         parser.set_defaults(service="proxy")
+    parser.add_argument("--trace", metavar="FILE", help="proxy: append a line of ids and numbers for each request")
+    parser.add_argument("--project", metavar="P", help="proxy: the project of requests that name none")
     parser.add_argument("--check", action="store_true", help="only ask whether it is ready here: exit code 0 or 3")
 
 
@@ -36,9 +38,10 @@ def run(args: argparse.Namespace, context: Context) -> int:
         return _check(args.service, context)
     from bead.logs import configure as configure_logs
     from bead_cli import single
+    from bead_cli.tracefile import asked
 
     configure_logs()
-    single.run(args.service, context)
+    single.run(args.service, context, project=args.project, on_trace=asked(args.trace, context.environ))
     return 0
 
 

@@ -25,8 +25,10 @@ examples:
 
 
 def configure(parser: argparse.ArgumentParser, name: str) -> None:
-    """No arguments of its own."""
+    """Where else traces go, and a project for requests that name none."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
+    parser.add_argument("--trace", metavar="FILE", help="append a line of ids and numbers for each request")
+    parser.add_argument("--project", metavar="P", help="the project of requests that name none")
 
 
 def run(args: argparse.Namespace, context: Context) -> int:
@@ -44,10 +46,14 @@ def run(args: argparse.Namespace, context: Context) -> int:
             from bead.logs import configure as configure_logs
             from bead.settings import effective
             from bead_cli import compose
+            from bead_cli.tracefile import asked
 
             configure_logs()
             shown = effective(home, context.environ, settings)
-            compose.run(home, settings, ready, sockets, lambda who, unready: announce(context, who, unready), shown)
+            way = compose.Way(args.project, asked(args.trace, context.environ), context.environ)
+            compose.run(
+                home, settings, ready, sockets, lambda who, unready: announce(context, who, unready), shown, way
+            )
     except StoreLocked:
         _refuse_second(context)
         raise
