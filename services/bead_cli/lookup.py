@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from bead.errors import BadRequest, NotFound
+from bead.errors import BadRequest, NotFound, Sealed
 from bead_cli.context import Context
 from bead_cli.door import Door, fact_path
 
@@ -62,6 +62,20 @@ def current_fact(context: Context, door: Door, text: str, project: str | None) -
         except NotFound:
             continue
     raise NotFound(f"nothing is stored under '{text}' in {', '.join(scopes)}")
+
+
+def key_named(context: Context, door: Door, text: str, project: str | None) -> str:
+    """The key that `text` names, as it is when it is a whole one: what lies there may be damaged, or sealed.
+
+    Raises:
+        NotFound: nothing is stored under a short name.
+    """
+    if is_whole_key(text):
+        return text
+    try:
+        return str(current_fact(context, door, text, project)["key"])
+    except Sealed as error:
+        return str(error.facts["key"])
 
 
 def _fact(door: Door, key: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from bead import keys
-from bead.errors import BadRequest, BeadError, Exists, HoldsCredential, NotAllowed, NotFound
+from bead.errors import BadRequest, BeadError, DamagedFile, Exists, HoldsCredential, NotAllowed, NotFound
 from bead.facts import FactType, FactVersion, Sensitivity, Status, TriggerCard, Trust
 from bead.home import Home
 from bead.wire.store import ChangeKind, ForgetPlace, Rekey, Rekeyed, Verb, WriteAnswer, WriteFact
@@ -21,7 +21,7 @@ from bead_store.audit import Audit
 from bead_store.catalogue import Catalogue
 from bead_store.changes import Changes
 from bead_store.facts import checked_body, scope_and_type
-from bead_store.files import Disk
+from bead_store.files import Disk, damaged
 from bead_store.forget import Forgetting
 from bead_store.forgetsteps import UID_CHARS, Work
 from bead_store.frontmatter import NewPlace, Rewrite, move_fact, parse_fact, render_fact, rewrite_fact
@@ -29,7 +29,7 @@ from bead_store.intents import Intent, Intents, Operation
 from bead_store.lanes import Lane
 from bead_store.projects import Projects
 from bead_store.scan import Scan
-from bead_store.told import files_of
+from bead_store.told import files_of, wanted_of
 from bead_store.tombstones import Tombstones
 from bead_store.vault import Vault, place_inside, remove_folder
 
@@ -57,6 +57,7 @@ class Sealing:
         scan: Scan,
         forgetting: Forgetting,
         lane: Lane,
+        reading: Lane,
         now: Callable[[], datetime],
     ) -> None:
         self._facts = home.facts
@@ -72,6 +73,7 @@ class Sealing:
         self._scan = scan
         self._forgetting = forgetting
         self._lane = lane
+        self._reading = reading
         self._now = now
 
     # -- asked by a person -------------------------------------------------------------------------------------------
@@ -86,6 +88,7 @@ class Sealing:
             DamagedFile: a version cannot be read; nothing was changed.
         """
         key = str(keys.parse(request.key))
+        also_in = await self._reading.run(self._also_in, key)
         work = await self._lane.run(self._begin_seal, key)
         index = await self._forgetting.take_out(work)
         level, _ = self._forgetting.steps.medium()
@@ -93,7 +96,7 @@ class Sealing:
             key=key,
             versions=len(self._vault.versions(key)),
             redacted=sum(place.removed for place in _of_text(work.places)),
-            left=tuple(words for place in work.places for words in place.left),
+            left=(*(words for place in work.places for words in place.left), *also_in),
             level=level,
             index=index,
         )
@@ -152,6 +155,17 @@ class Sealing:
         id = self._intents.begin(Intent(Operation.MOVE_SEALED, names=names))
         self._move(id, old, new)
         return Rekeyed(key=new, uid=self._uid(new), versions=len(versions))
+
+    def both(self) -> list[DamagedFile]:
+        """Sealed keys under which somebody has put plain files: a person must say which of them counts."""
+        reason = "lies in the clear under a key that is sealed; move it away, or write it with --sensitivity secret"
+        found = (each.key for each in self._vault.keys())
+        folders = ((key, layout.directory_of(self._facts, key)) for key in found)
+        return [
+            damaged(layout.version_path(self._facts, key, version), None, reason)
+            for key, folder in folders
+            for version in layout.versions_in(folder)
+        ]
 
     # -- after a crash -----------------------------------------------------------------------------------------------
 
@@ -216,6 +230,17 @@ class Sealing:
             raise
         self._take_aside(id, key)
         return _work(id, intent)
+
+    def _also_in(self, key: str) -> list[str]:
+        """Other facts that say it in the clear; they are facts of their own, so a person decides."""
+        wanted = wanted_of(files_of(layout.directory_of(self._facts, key)), ())
+        others = (each for each in self._catalogue.entries() if each.key != key and each.message is not None)
+        near = (each for each in others if wanted.may_be_in(each.message or b"", ""))
+        return [
+            f"'{each.key}' says it too and stays in the clear"
+            for each in near
+            if each.fact and wanted.holds(each.fact.body)
+        ]
 
     def _secret_text(self, key: str, version: int) -> bytes:
         data, _, place = self._catalogue.read_version(key, version)

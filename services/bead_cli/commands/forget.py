@@ -8,7 +8,7 @@ from bead.errors import NotFound, Refused
 from bead_cli.context import Context
 from bead_cli.door import Door, opened
 from bead_cli.harness_env import refuse_inside_harness
-from bead_cli.lookup import current_fact, is_whole_key
+from bead_cli.lookup import key_named
 from bead_cli.output import Output
 
 _LIMIT_S = 600.0
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace, context: Context) -> int:
 
 def _whole_key(context: Context, door: Door, text: str, project: str | None) -> str:
     # A whole key is not looked up first: its highest version may be damaged, and must be forgettable all the same.
-    return text if is_whole_key(text) else str(current_fact(context, door, text, project)["key"])
+    return key_named(context, door, text, project)
 
 
 def _show_preview(output: Output, preview: dict[str, Any]) -> None:

@@ -4,7 +4,7 @@ import argparse
 
 from bead_cli.context import Context
 from bead_cli.door import opened
-from bead_cli.lookup import current_fact, is_whole_key
+from bead_cli.lookup import is_whole_key, key_named
 
 _LIMIT_S = 60.0
 _EPILOG = """\
@@ -27,9 +27,7 @@ def configure(parser: argparse.ArgumentParser, name: str) -> None:
 def run(args: argparse.Namespace, context: Context) -> int:
     """Move the fact."""
     with opened(context, "store") as door:
-        old = args.old
-        if not is_whole_key(old):
-            old = current_fact(context, door, old, args.project)["key"]
+        old = key_named(context, door, args.old, args.project)
         new = args.new if is_whole_key(args.new) else f"{_scope(old)}/{args.new}"
         moved = door.call("store", "POST", "/v1/rekey", {"old": old, "new": new}, timeout_s=_LIMIT_S)
     if context.output.as_json:

@@ -9,7 +9,7 @@ from bead_cli import passphrase
 from bead_cli.context import Context
 from bead_cli.door import opened
 from bead_cli.harness_env import refuse_inside_harness
-from bead_cli.lookup import current_fact, is_whole_key
+from bead_cli.lookup import key_named
 from bead_cli.output import Output
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _init(args: argparse.Namespace, context: Context) -> int:
 def _seal(args: argparse.Namespace, context: Context) -> int:
     output = context.output
     with opened(context, "store", "index") as door:
-        key = args.key if is_whole_key(args.key) else current_fact(context, door, args.key, args.project)["key"]
+        key = key_named(context, door, args.key, args.project)
         answer = door.call("store", "POST", "/v1/vault/seal", {"key": key}, timeout_s=_LIMIT_S)
     if output.as_json:
         output.document(answer)

@@ -21,7 +21,7 @@ from bead.wire.store import AppendTurn, ConfirmForget, ForgetKeys, Mark, Rekey, 
 from bead.wire.vault import NewRecipient, NewVault, OpenVersion, Seal, Unseal
 from bead_store.home import prepare
 from tests.bytescan import traces
-from tests.contract.store.opening import Open, on_socket, opened
+from tests.contract.store.opening import Open, on_socket, opened, write_by_hand
 
 IDENTITY, OTHER = age.Identity(bytes(range(32))), age.Identity(bytes(32))
 NEW = NewVault(recipient=str(IDENTITY.recipient()), identity=b"an identity under a passphrase")
@@ -139,6 +139,27 @@ async def test_a_seal_takes_the_whole_history_and_says_what_it_has_done(store: O
         await vault.seal(Seal(key=KEY))
     with pytest.raises(NotFound):
         await vault.seal(Seal(key="user/nothing"))
+
+
+async def test_a_seal_names_the_other_facts_that_say_it_too(local: Open) -> None:
+    assert local.home.root.exists()
+    vault = await begun(local)
+    await local.write(SECRET, KEY)
+    await local.write(f"Remember: {SECRET}", "user/other")
+
+    answer = await vault.seal(Seal(key=KEY))
+
+    assert len(answer.left) == 1 and "user/other" in answer.left[0]
+
+
+async def test_a_plain_file_that_somebody_puts_under_a_sealed_key_is_named(local: Open) -> None:
+    await begun(local)
+    await secret(local, SECRET)
+    path = write_by_hand(local.home, KEY, 1, f"---\nkey: {KEY}\ntype: user\n---\nin the clear\n")
+
+    assert [damage.path for damage in (await local.client.damage()).files] == [str(path)]
+    with pytest.raises(Sealed):
+        await local.client.current_fact(KEY)
 
 
 async def test_a_sealed_text_can_be_stated_elsewhere_for_nothing_was_forgotten(store: Open) -> None:
