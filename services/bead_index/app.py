@@ -14,6 +14,7 @@ from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 
 from bead import __version__
+from bead.blocks import fact_tokens
 from bead.bus.service import HotRoute, Service, create_api
 from bead.clients.store import StoreClient
 from bead.errors import BadRequest, Unavailable
@@ -26,6 +27,7 @@ from bead.wire.index import PinnedRequest, RecallRequest, SearchAnswer
 from bead_index.cards import CardGate
 from bead_index.database import Damaged
 from bead_index.evidence import EvidenceGate
+from bead_index.excerpts import Excerpts
 from bead_index.explain import explain
 from bead_index.facts import FactTable
 from bead_index.follow import Follower
@@ -56,6 +58,7 @@ class Index:
         self._rebuilding = asyncio.Lock()
         self._worker: Worker | None = None
         self._follower: Follower | None = None
+        self._excerpts: Excerpts | None = None
         self._tasks: Tasks | None = None
         self._following: asyncio.Task[None] | None = None
 
@@ -63,7 +66,8 @@ class Index:
     async def running(self) -> AsyncIterator[None]:
         """Follow the store while the block runs."""
         async with Worker(self._home.index_db) as worker, Tasks() as tasks:
-            self._worker, self._tasks, self._follower = worker, tasks, Follower(self._store, worker)
+            self._worker, self._tasks, self._excerpts = worker, tasks, Excerpts(worker, tasks.start)
+            self._follower = Follower(self._store, worker, self._excerpts.written)
             self._following = tasks.start(self._follower.run(), name="index follows the store")
             yield
 
@@ -84,6 +88,9 @@ class Index:
         request = _decoded(_recall_request, body)
         began = perf_counter()
         answer = recall(request, self._facts(), self._gate)
+        if request.max_excerpts and self._excerpts is not None:
+            left = request.budget_tokens - sum(fact_tokens(fact) for fact in answer.facts)
+            answer = msgspec.structs.replace(answer, excerpts=await self._excerpts.find(request, left))
         self._metrics.recalled(perf_counter() - began)
         return _encode(answer)
 
@@ -112,6 +119,15 @@ class Index:
     async def applied(self, seq: int, wait_s: float) -> bool:
         """`GET /v1/applied`."""
         return self._follower is not None and await self._follower.wait_applied(seq, min(wait_s, MAX_WAIT_S))
+
+    async def check(self) -> None:
+        """Compare the copy with the store and repair what differs.
+
+        Raises:
+            Unavailable: not within ten minutes.
+        """
+        assert self._follower is not None
+        await self._follower.check(REBUILD_S)
 
     async def rebuild(self) -> None:
         """Throw the file away and return when it is whole again.
@@ -174,6 +190,10 @@ def _add_routes(api: FastAPI, index: Index) -> None:
     @api.post("/v1/rebuild", status_code=204)
     async def post_rebuild() -> None:
         await index.rebuild()
+
+    @api.post("/v1/check", status_code=204)
+    async def post_check() -> None:
+        await index.check()
 
     @api.get("/v1/applied")
     async def get_applied(seq: int, wait_s: float = 0.0) -> bool:

@@ -48,12 +48,6 @@ class Batch:
         """Length of its turns' texts."""
         return sum(len(turn.text) for each in self.sessions for turn in each.turns)
 
-    @property
-    def only_adds_turns(self) -> bool:
-        """Whether everything that was held stays as it was."""
-        others = self.facts or self.gone_facts or self.gone_sessions or self.gone_episodes or self.episodes
-        return not others and all(each.after for each in self.sessions)
-
     def write(self, index: IndexFile, position: Position | None = None) -> bool:
         """Apply it in one transaction, with the position it leads to; whether text that was held is no more."""
         with index.transaction():

@@ -50,9 +50,11 @@ log = structlog.get_logger()
 class Follower:
     """The copy and how far it has come. `run` never ends by itself; trouble is told in `degraded`."""
 
-    def __init__(self, store: StoreClient, worker: Worker) -> None:
+    def __init__(self, store: StoreClient, worker: Worker, on_written: Callable[[bool], None] | None = None) -> None:
+        """`on_written` hears of every change of the file, and whether text that it held is no more."""
         self._store = store
         self._worker = worker
+        self._on_written = on_written or (lambda went: None)
         self._table = FactTable()
         self._position = Position("", 0)
         self._compared = False
@@ -62,6 +64,8 @@ class Follower:
         self._reported = False
         self._moved = asyncio.Condition()
         self._last_change = 0.0
+        self._check: asyncio.Event | None = None
+        """Somebody waits for a comparison with the store."""
 
     @property
     def degraded(self) -> tuple[str, ...]:
@@ -102,11 +106,25 @@ class Follower:
         """Whether the copy is equal to a manifest of the store within `wait_s`."""
         return await self._wait(lambda: self._compared, wait_s)
 
+    async def check(self, wait_s: float) -> None:
+        """Compare the copy with the store once more and repair what differs.
+
+        Raises:
+            Unavailable: it could not be done within `wait_s`; the index goes on trying.
+        """
+        self._check = self._check or asyncio.Event()
+        try:
+            async with asyncio.timeout(wait_s):
+                await self._check.wait()
+        except TimeoutError:
+            raise Unavailable(f"the index was not compared within {wait_s:g} s: {self._trouble or 'busy'}") from None
+
     async def start_over(self) -> None:
         """Throw the file away; the next comparison builds it again. The facts in memory go on answering."""
         self._compared = self._whole = False
         self._position = Position("", 0)
         await self._worker.reset()
+        self._on_written(True)
 
     async def run(self) -> None:
         """Follow for ever."""
@@ -130,8 +148,11 @@ class Follower:
     # -- inside -------------------------------------------------------------------------------------------------------
 
     async def _step(self) -> None:
-        if not self._compared:
+        if self._check or not self._compared:
             await self._compare()
+            if self._check:
+                self._check.set()
+                self._check = None
             return
         asked = time.monotonic()
         page = await self._store.changes(self._position.epoch, self._position.seq, POLL_S, GATHER_S)
@@ -157,9 +178,12 @@ class Follower:
             await self._settle(batch, Position(page.epoch, some[-1].seq))
 
     async def _settle(self, batch: Batch, position: Position) -> None:
-        await self._worker.write(lambda index: batch.write(index, position))
+        await self._write(batch, position)
         await self._worker.write(_purge_if_needed)
         await self._arrive(position)
+
+    async def _write(self, batch: Batch, position: Position | None = None) -> None:
+        self._on_written(await self._worker.write(lambda index: batch.write(index, position)))
 
     async def _arrive(self, position: Position) -> None:
         async with self._moved:
@@ -247,7 +271,7 @@ class Follower:
             gone_episodes=_without(held[ChangeKind.EPISODE], wanted[ChangeKind.EPISODE]),
         )
         await self._change_table(gone)
-        await self._worker.write(gone.write)
+        await self._write(gone)
         different = {kind: _different(wanted[kind], held[kind]) for kind in _KINDS}
         await self._take_facts(different[ChangeKind.FACT])
         await self._take_sessions(different[ChangeKind.TURN])
@@ -262,14 +286,14 @@ class Follower:
             batch = Batch()
             for key, hash in wanted.items():
                 await self._fetch_fact(batch, key, hash)
-            await self._worker.write(batch.write)
+            await self._write(batch)
             return
         after: str | None = None
         while True:
             page = await self._store.list_facts(after=after, limit=BATCH)
             found = [await self._with_older(fact, wanted[fact.key]) for fact in page.facts if fact.key in wanted]
             if found:
-                await self._worker.write(Batch(facts=found).write)
+                await self._write(Batch(facts=found))
             after = page.next_after
             if after is None:
                 return
@@ -279,7 +303,7 @@ class Follower:
         for number, (session, hash) in enumerate(wanted.items(), 1):
             await self._fetch_session(batch, session, hash)
             if number == len(wanted) or number % BATCH == 0 or batch.characters >= BATCH_CHARACTERS:
-                await self._worker.write(batch.write)
+                await self._write(batch)
                 batch = Batch()
 
     async def _take_episodes(self, wanted: dict[str, str]) -> None:
@@ -287,7 +311,7 @@ class Follower:
             batch = Batch()
             for id, hash in some:
                 await self._fetch_episode(batch, id, hash)
-            await self._worker.write(batch.write)
+            await self._write(batch)
 
     async def _learn_hashes(self) -> None:
         """In a quiet moment, note what the manifest calls the things that the feed has brought.

@@ -24,6 +24,8 @@ class Worker:
         self._reading = ThreadPoolExecutor(1, thread_name_prefix="index-read")
         self._writer: IndexFile | None = None
         self._reader: IndexFile | None = None
+        self._recalling = ThreadPoolExecutor(1, thread_name_prefix="index-recall")
+        self._recaller: IndexFile | None = None
 
     async def write(self, work: Callable[[IndexFile], T]) -> T:
         """`work` on the writing connection, after what was asked before.
@@ -38,9 +40,14 @@ class Worker:
         """`work` on the reading connection; raises as `write` does."""
         return await self._on(self._reading, lambda: work(self._open_reader()))
 
+    async def recall(self, work: Callable[[IndexFile], T]) -> T:
+        """`work` on a reading connection of its own: no model request waits for a person's search."""
+        return await self._on(self._recalling, lambda: work(self._open_recaller()))
+
     async def reset(self) -> None:
         """Throw the file away; the next call makes an empty one."""
         await self._on(self._reading, self._close_reader)
+        await self._on(self._recalling, self._close_recaller)
         await self._on(self._writing, self._throw_away)
 
     async def __aenter__(self) -> Self:
@@ -50,7 +57,9 @@ class Worker:
         self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None
     ) -> None:
         await self._on(self._reading, self._close_reader)
+        await self._on(self._recalling, self._close_recaller)
         await self._on(self._writing, self._close_writer)
+        self._recalling.shutdown()
         self._reading.shutdown()
         self._writing.shutdown()
 
@@ -81,6 +90,18 @@ class Worker:
         if self._reader is None:
             self._reader = IndexFile(self._path, writing=False)
         return self._reader
+
+    def _open_recaller(self) -> IndexFile:
+        if self._recaller is not None and self._recaller.is_replaced():
+            self._close_recaller()
+        if self._recaller is None:
+            self._recaller = IndexFile(self._path, writing=False)
+        return self._recaller
+
+    def _close_recaller(self) -> None:
+        if self._recaller is not None:
+            self._recaller.close()
+            self._recaller = None
 
     def _close_reader(self) -> None:
         if self._reader is not None:

@@ -12,7 +12,7 @@ from bead.blocks import render
 from bead.clients.index import IndexClient
 from bead.conversations import Block, BlockKind
 from bead.errors import BeadError
-from bead.recall import RecalledFact
+from bead.recall import RecalledExcerpt, RecalledFact
 from bead.settings import ProxySettings
 from bead.wire.index import PinnedRequest, RecallAnswer, RecallRequest
 from bead_proxy.capture import Place
@@ -67,9 +67,13 @@ class Chooser:
         has_room = request.newest_is_user and request.users[-1].anchor.shape is not Shape.NO_ROOM
         wants_recall = self._settings.inject == "full" and has_room
         if wants_recall and may_recall and not copy.decided(BlockKind.RECALL, newest):
-            seen = tuple(told for block in (*copy.blocks(place.positions), *new) for told in block.told)
+            seen = tuple(
+                told for block in (*copy.blocks(place.positions), *new) for told in (*block.told, *block.excerpt_ids)
+            )
             recalled = await self._recall(request, place, seen, deadline)
-            new.append(_block(newest, BlockKind.RECALL, recalled.facts if recalled else ()))
+            new.append(
+                _block(newest, BlockKind.RECALL, *((recalled.facts, recalled.excerpts) if recalled else ((), ())))
+            )
         return Chosen(tuple(new), recalled)
 
     async def _pinned(self, place: Place, deadline: float) -> Sequence[RecalledFact]:
@@ -98,6 +102,7 @@ class Chooser:
             seen=seen,
             budget_tokens=recall.budget_tokens,
             max_facts=recall.max_facts,
+            max_excerpts=recall.excerpts,
         )
         return await self._ask(lambda: self._index.recall(question), deadline)
 
@@ -108,11 +113,14 @@ class Chooser:
             raise NotLoaded(f"the index refused ({error.code})") from None
 
 
-def _block(position: str, kind: BlockKind, facts: Sequence[RecalledFact]) -> Block:
+def _block(
+    position: str, kind: BlockKind, facts: Sequence[RecalledFact], excerpts: Sequence[RecalledExcerpt] = ()
+) -> Block:
     return Block(
         position,
         kind,
-        render(kind, facts),
+        render(kind, facts, excerpts),
         fact_uids=tuple(fact.uid for fact in facts),
+        excerpt_ids=tuple(excerpt.id for excerpt in excerpts),
         fact_versions=tuple(fact.version for fact in facts),
     )

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from bead.conversations import BlockKind
 from bead.facts import Trust
-from bead.recall import RecalledFact
+from bead.recall import RecalledExcerpt, RecalledFact
 
 TAG = "bead-memory"
 
@@ -38,11 +38,14 @@ _COMPLETE_BLOCK = re.compile(rf"<{TAG}\b[^<>]*>(?:(?!<{TAG}\b).)*?</{TAG}>\s*", 
 _CHARS_PER_TOKEN = 4
 
 
-def render(kind: BlockKind, facts: Sequence[RecalledFact]) -> str:
-    """The block for `facts`, in their order; empty when there are none. FROZEN: tests/vectors/blocks.json pins it."""
-    if not facts:
+def render(kind: BlockKind, facts: Sequence[RecalledFact], excerpts: Sequence[RecalledExcerpt] = ()) -> str:
+    """The block for `facts` and then `excerpts`, in their order; empty when there are none.
+
+    FROZEN: tests/vectors/blocks.json pins it.
+    """
+    if not facts and not excerpts:
         return ""
-    lines = "\n".join(_line(fact) for fact in facts)
+    lines = "\n".join([*map(_line, facts), *map(_excerpt_line, excerpts)])
     return f'<{TAG} kind="{kind.value}">\n{_INTRO[kind]}\n{lines}\n</{TAG}>'
 
 
@@ -57,6 +60,11 @@ def fact_tokens(fact: RecalledFact) -> int:
     return estimate_tokens(_line(fact)) + 1
 
 
+def excerpt_tokens(excerpt: RecalledExcerpt) -> int:
+    """Tokens that an excerpt costs in a block."""
+    return estimate_tokens(_excerpt_line(excerpt)) + 1
+
+
 def strip(text: str) -> str:
     """`text` without complete blocks of ours; an unbalanced tag is a person's words and stays."""
     return _COMPLETE_BLOCK.sub("", text) if TAG in text else text
@@ -66,6 +74,12 @@ def _line(fact: RecalledFact) -> str:
     said = _SAID_BY[Trust(fact.trust)]
     body = "\n  ".join(_harmless(fact.body).splitlines())
     return f"- [{fact.key}] ({said}, {fact.valid_from[:10]}) {body}"
+
+
+def _excerpt_line(excerpt: RecalledExcerpt) -> str:
+    what = "summary of an earlier conversation" if excerpt.kind == "episode" else "said in an earlier conversation"
+    text = "\n  ".join(_harmless(excerpt.text).splitlines())
+    return f"- [{excerpt.id}] ({what}, {excerpt.at[:10]}) {text}"
 
 
 def _harmless(text: str) -> str:

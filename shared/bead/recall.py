@@ -47,6 +47,23 @@ class RecalledFact(msgspec.Struct, frozen=True):
         return f"RecalledFact(uid={self.uid!r}, version={self.version}, score={self.score:.2f})"
 
 
+class RecalledExcerpt(msgspec.Struct, frozen=True):
+    """A piece of what was said in a past conversation, or of an episode, as it is injected."""
+
+    id: str
+    """Where it lies: `raw/YYYY/MM/DD/<session>.md#turn-N` or `episodes/…`; one excerpt of each at a time."""
+    kind: str
+    """`turn` or `episode`."""
+    at: str
+    text: str
+    score: float = 0.0
+    terms: tuple[str, ...] = ()
+    reason: str = ""
+
+    def __repr__(self) -> str:
+        return f"RecalledExcerpt(kind={self.kind!r}, score={self.score:.2f})"
+
+
 class Rejected(msgspec.Struct, frozen=True):
     """A candidate that stayed out, and why."""
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
@@ -35,6 +36,14 @@ def _address(text: str) -> str:
 
 def _names(given: object) -> object:
     return tuple(name.strip() for name in given.split(",") if name.strip()) if isinstance(given, str) else given
+
+
+def _timezone(text: str) -> str:
+    try:
+        ZoneInfo(text)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ValueError("it must name a time zone of this machine, like Europe/Berlin") from None
+    return text
 
 
 Port = Annotated[int, Field(ge=0, le=65535)]
@@ -74,6 +83,8 @@ class StoreSettings(Listener):
     watch: Literal["events", "sweep", "off"] = "events"
     """How edited files are noticed: by the system's events, by looking at all files again and again, or not at all.
     Where events do not arrive, the store sweeps by itself."""
+    conversation_days: Annotated[int, Field(ge=1)] = 90
+    """Days after which what was inserted into a conversation that has not gone on is no longer kept."""
     sweep_s: Annotated[float, Field(gt=0)] = 1.0
     """Shortest time between two sweeps; a large home is swept more seldom, a fifth of one core is the most it costs."""
 
@@ -133,10 +144,35 @@ class DreamSettings(Listener):
     """Share of turns in which a fact may be shown that did not help; the gate's threshold is fitted to it."""
 
 
+class JobSettings(Section):
+    """One line of the table of jobs."""
+
+    at: Annotated[str, Field(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")]
+    """Local time, `HH:MM`. A machine that slept or was off then runs the job once when it is back."""
+    on: bool = True
+
+
+class JobsSettings(Section):
+    """What bead does by itself, once a day each."""
+
+    state: JobSettings = JobSettings(at="03:00")
+    use: JobSettings = JobSettings(at="03:10")
+    drain: JobSettings = JobSettings(at="03:20")
+    dream: JobSettings = JobSettings(at="03:30")
+    index: JobSettings = JobSettings(at="04:30")
+    store: JobSettings = JobSettings(at="04:40")
+    backup: JobSettings = JobSettings(at="05:00")
+
+
 class SchedulerSettings(Listener):
     """When things run."""
 
     port: Port = 7074
+    timezone: Annotated[str, AfterValidator(_timezone)] | None = None
+    """Name such as `Europe/Berlin`; default: the machine's (in a container, UTC)."""
+    look_s: Annotated[float, Field(gt=0, le=3600)] = 30.0
+    """Time between two looks at the clock; how late a job may be after the machine slept."""
+    jobs: JobsSettings = JobsSettings()
 
 
 class CurateSettings(Listener):
@@ -165,6 +201,8 @@ class RecallSettings(Section):
 
     budget_tokens: Tokens = 1_500
     max_facts: Annotated[int, Field(ge=0)] = 2
+    excerpts: Annotated[int, Field(ge=0, le=2)] = 0
+    """Most pieces of past conversations and episodes of the project in one block."""
 
 
 class ProjectsSettings(Section):

@@ -3,7 +3,7 @@
 import msgspec
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
-from bead.recall import Cue, RecalledFact, Rejected
+from bead.recall import Cue, RecalledExcerpt, RecalledFact, Rejected
 
 
 class Model(BaseModel):
@@ -62,6 +62,8 @@ class RecallRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Facts that are in the conversation already: `uid@version`, or a uid alone for any version of it."""
     budget_tokens: int = 1_500
     max_facts: int = 2
+    max_excerpts: int = 0
+    """Most pieces of past conversations and episodes; 2 is the most."""
 
 
 class RecallAnswer(msgspec.Struct, frozen=True):
@@ -69,6 +71,7 @@ class RecallAnswer(msgspec.Struct, frozen=True):
 
     facts: tuple[RecalledFact, ...]
     rejected: tuple[Rejected, ...] = ()
+    excerpts: tuple[RecalledExcerpt, ...] = ()
 
 
 class PinnedRequest(msgspec.Struct, frozen=True, kw_only=True):
