@@ -15,6 +15,7 @@ from bead.errors import BadRequest
 RawHeaders = Sequence[tuple[bytes, bytes]]
 
 HEALTH = "/bead/health"
+_FORM_TYPES = frozenset({"text/plain", "application/x-www-form-urlencoded", "multipart/form-data"})
 _CAPABILITY = re.compile(r"/t/([^/?]*)(?=[/?]|\Z)")
 
 
@@ -63,6 +64,11 @@ def admit(target: str, headers: RawHeaders, rules: Rules, is_same_user: Callable
             " or take the address that `bead status` prints"
         )
     return target
+
+
+def is_form(content_type: str) -> bool:
+    """Whether a web page may post this type anywhere without a preflight (SECURITY T2)."""
+    return content_type.partition(";")[0].strip().lower() in _FORM_TYPES
 
 
 def _check_framing(headers: RawHeaders) -> None:

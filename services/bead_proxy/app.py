@@ -13,12 +13,12 @@ from multidict import CIMultiDict
 from bead import __version__
 from bead.clients.index import IndexClient
 from bead.clients.store import StoreClient
-from bead.errors import BadRequest, BeadError
+from bead.errors import BadRequest, BeadError, NotAllowed
 from bead.projects import Identity
 from bead.settings import ProxySettings
 from bead.tasks import Tasks
 from bead.wire.health import Health
-from bead_proxy.access import HEALTH, Rules, admit
+from bead_proxy.access import HEALTH, Rules, admit, is_form
 from bead_proxy.accounts import Accounts
 from bead_proxy.answers import (
     drop_invented_headers,
@@ -177,6 +177,10 @@ class Proxy:
             self._count("other")
             upstream = self._upstreams[towards.provider]
             return await upstream.relay(request, towards.target, (await _read(request),))
+        if target == request.raw_path and is_form(request.headers.get("Content-Type", "")):
+            # Not every browser says that it is one; what a page may post without being asked first has such a type.
+            self._count("refused")
+            return refusal(NotAllowed("a model request without the capability must be of type application/json"))
         self._count(towards.spoken.name)
         return await self._ask_model(request, towards, towards.spoken)
 

@@ -8,7 +8,8 @@ import aiohttp
 import pytest
 
 from bead.settings import Upstreams
-from tests.contract.proxy.conftest import MESSAGES, Serve, Served, World
+from tests.contract.proxy.conftest import MESSAGES, TOKEN, Serve, Served, World
+from tests.contract.proxy.http import request_bytes
 from tests.fakes.replies import Answer, Gate, Held, Raw
 
 ASK = json.dumps({"model": "a", "stream": True, "messages": [{"role": "user", "content": "hi"}]}).encode()
@@ -105,6 +106,39 @@ async def test_what_was_said_until_the_client_left_is_captured_as_cut(world: Wor
 
     said = [(turn.role.value, turn.complete) for turn in await world.turns()]
     assert said == [("user", True), ("assistant", False)]
+
+
+async def test_a_client_that_does_not_read_stops_the_provider_from_sending(serve: Serve) -> None:
+    """Back-pressure: what nobody reads waits in the kernel and not in the proxy's memory."""
+    written = 0
+    is_stuck = asyncio.Event()
+    piece = bytes(1 << 16)
+
+    async def flood(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal written
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+        try:
+            while written < 256 << 20:
+                writer.write(piece)
+                async with asyncio.timeout(1):
+                    await writer.drain()
+                written += len(piece)
+        except TimeoutError:
+            is_stuck.set()
+        finally:
+            writer.transport.abort()
+
+    server = await asyncio.start_server(flood, "127.0.0.1", 0)
+    upstream = Upstreams(anthropic=f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+    async with server, serve(upstream=upstream) as proxy, asyncio.timeout(30):
+        _, writer = await asyncio.open_connection("127.0.0.1", proxy.port, limit=1 << 16)
+        writer.transport.pause_reading()  # type: ignore[attr-defined]  # asyncio's transports have it
+        writer.write(request_bytes(f"GET /t/{TOKEN}/v1/x", port=proxy.port))
+        await is_stuck.wait()
+        writer.transport.abort()
+
+    assert written < 32 << 20
 
 
 async def test_stopping_cuts_open_streams_within_a_second(world: World, serve: Serve) -> None:
