@@ -12,13 +12,16 @@ from pathlib import Path
 
 import msgspec
 
-from bead_evals.bench import results
+from bead_evals.bench import excerpting, results
+from bead_evals.bench.excerpting import ExcerptResult
 from bead_evals.bench.failures import BenchFailed
 from bead_evals.bench.recalling import SizeResult, Times, measure
 from bead_evals.bench.results import Machine
 
 SIZES = (1_000, 10_000)
 QUICK_SIZES = (500,)
+CHUNKS = (10_000, 100_000)
+QUICK_CHUNKS = (500,)
 RESULT_FILE = "evals/results/bench-recall.json"
 
 
@@ -33,12 +36,16 @@ class Report(msgspec.Struct, frozen=True):
     requests: int
     writes: int
     sizes: list[SizeResult]
+    excerpts: list[ExcerptResult] = []
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `bead bench recall`."""
     parser.add_argument("--quick", action="store_true", help="few facts and questions: a smoke test, no measurement")
     parser.add_argument("--facts", type=_sizes, metavar="N,…", help="facts in the store (1000,10000; quick: 500)")
+    parser.add_argument(
+        "--chunks", type=_sizes, metavar="N,…", help="chunks of past conversations (10000,100000; quick: 500)"
+    )
     parser.add_argument("--json", action="store_true", help="print the result as one JSON document")
     parser.add_argument(
         "--save", nargs="?", const=RESULT_FILE, type=Path, metavar="FILE", help=f"save it ({RESULT_FILE})"
@@ -63,9 +70,11 @@ def _measured(args: argparse.Namespace) -> Report:
     requests, writes = (20, 5) if args.quick else (300, 50)
     sizes: Sequence[int] = args.facts or (QUICK_SIZES if args.quick else SIZES)
     measured = [asyncio.run(measure(facts, requests, writes)) for facts in sizes]
+    chunks: Sequence[int] = args.chunks or (QUICK_CHUNKS if args.quick else CHUNKS)
+    excerpts = [asyncio.run(excerpting.measure(count, requests)) for count in chunks]
     commit, is_dirty = results.commit()
     machine = results.machine(load_before)
-    return Report("recall", results.now(), commit, is_dirty, machine, requests, writes, measured)
+    return Report("recall", results.now(), commit, is_dirty, machine, requests, writes, measured, excerpts)
 
 
 def _publish(report: Report, args: argparse.Namespace) -> None:
@@ -86,6 +95,8 @@ def terminal(report: Report) -> str:
         lines.append(f"{size.facts} facts, {size.visible} of them visible, {size.terms} terms in a question")
         lines += [_row(name, times, size.fts5_rank) for name, times in _recalls(size)]
         lines += [_row(name, times, size.fts5_write) for name, times in _writes(size)]
+    for each in report.excerpts:
+        lines += _excerpt_rows(each)
     machine = report.machine
     lines.append(
         f"{machine.cpu}, {machine.cores} cores, Python {machine.python}, load {machine.load_before:.1f} before and "
@@ -105,6 +116,18 @@ def _recalls(size: SizeResult) -> list[tuple[str, Times]]:
 
 def _writes(size: SizeResult) -> list[tuple[str, Times]]:
     return [("a fact written until it is searched", size.write), ("FTS5 insert and commit", size.fts5_write)]
+
+
+def _excerpt_rows(result: ExcerptResult) -> list[str]:
+    raw = Times(result.fts5_p50, result.fts5_p95)
+    return [
+        f"{result.chunks} chunks, {result.in_scope} of them in the project, {result.terms} terms in a question",
+        _row("excerpts for one request", Times(result.recall_p50, result.recall_p95), raw),
+        _row("FTS5 on all chunks", raw, raw),
+        _row("floor: the terms looked up in a dict", Times(result.floor_p50, result.floor_p95), raw),
+        f"  {result.kept:.2f} of the exact best five are candidates; the project is read in {result.start_s:.2f} s"
+        f" and takes {result.memory_mb:.0f} MB",
+    ]
 
 
 def _row(name: str, times: Times, base: Times) -> str:
