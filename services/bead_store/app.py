@@ -14,6 +14,7 @@ from bead import __version__
 from bead.bus.service import Service, create_api
 from bead.errors import BeadError, DamagedFile, Unavailable, WritesStopped
 from bead.home import Home
+from bead.secrecy import forbid_core_dumps
 from bead.settings import ScanSettings, StoreSettings
 from bead.tasks import Tasks
 from bead.wire.health import Health
@@ -23,6 +24,7 @@ from bead_store.audit import Audit
 from bead_store.catalogue import Catalogue
 from bead_store.changes import Changes
 from bead_store.conversations import Conversations
+from bead_store.copies import Copies
 from bead_store.credentials import Credentials
 from bead_store.dream.journal import Journal
 from bead_store.dream.night import Night
@@ -32,22 +34,28 @@ from bead_store.dream.undo import Undo
 from bead_store.edits import FactEdits, HandEdits
 from bead_store.episodes import Episodes, add_episode_routes
 from bead_store.facts import Facts
-from bead_store.forget import Forgetting, Lanes
+from bead_store.forget import Forgetting, Lanes, Parts
+from bead_store.forget_routes import add_forget_routes
 from bead_store.home import Prepared, prepare
 from bead_store.intents import Intents, Operation
+from bead_store.jobs import Jobs, add_job_routes
 from bead_store.lanes import Lane
 from bead_store.lock import HomeLock
 from bead_store.projects import Projects
 from bead_store.raw import RawLog
+from bead_store.receipts import Receipts
 from bead_store.rekey import Rekeying
 from bead_store.review import ReviewFiles
 from bead_store.routes import add_routes, hot_routes
 from bead_store.scan import NO_EXCEPTIONS, Scan
+from bead_store.sealing import Sealing
 from bead_store.settling import settle
 from bead_store.sync import GroupSync
 from bead_store.tombstones import Tombstones
 from bead_store.traces import Traces, add_trace_routes
 from bead_store.use import Use
+from bead_store.vault import Vault
+from bead_store.vault_routes import add_vault_routes
 from bead_store.verdicts import Verdicts
 from bead_store.view_routes import add_view_routes
 from bead_store.views import Views
@@ -104,7 +112,14 @@ class Store:
             tombstones=self.tombstones,
             now=now,
         )
-        self.raw = RawLog(home.raw, owner, disk=self.disk, scan=self.scan, changes=self.changes)
+        self.raw = RawLog(
+            home.raw,
+            owner,
+            disk=self.disk,
+            scan=self.scan,
+            changes=self.changes,
+            without_forgotten=lambda text: self.tombstones.spans.redacted(text),
+        )
         self.episodes = Episodes(
             home.episodes,
             disk=self.disk,
@@ -115,6 +130,8 @@ class Store:
         )
         self.use = Use(home.use, self.disk, now)
         self.traces = Traces(home.traces, self.disk, now)
+        self.jobs = Jobs(home.jobs, self.disk)
+        self.conversation_days = settings.conversation_days
         self.conversations = Conversations(home.sessions, disk=self.disk, use=self.use)
         self.credentials = Credentials(
             home.facts,
@@ -190,20 +207,45 @@ class Store:
             changes=self.changes,
             audit=self.audit,
         )
+        self.vault = Vault(home, self.disk)
         self.forgetting = Forgetting(
+            Parts(
+                home=home,
+                disk=self.disk,
+                catalogue=self.catalogue,
+                raw=self.raw,
+                episodes=self.episodes,
+                conversations=self.conversations,
+                traces=self.traces,
+                tombstones=self.tombstones,
+                intents=self.intents,
+                changes=self.changes,
+                audit=self.audit,
+                copies=Copies(home.copies, self.disk),
+                receipts=Receipts(home.receipts, self.disk),
+                vault=self.vault,
+                lanes=Lanes(self.fact_lane, self.turn_lane, self.slow_lane),
+                now=now,
+            ),
+            tasks=tasks,
+        )
+        self.facts.require_plain = self.vault.require_plain
+        self.sealing = Sealing(
             home,
+            owner,
+            vault=self.vault,
             disk=self.disk,
             catalogue=self.catalogue,
-            raw=self.raw,
-            episodes=self.episodes,
-            conversations=self.conversations,
-            traces=self.traces,
+            projects=self.projects,
             tombstones=self.tombstones,
             intents=self.intents,
             changes=self.changes,
             audit=self.audit,
-            lanes=Lanes(self.fact_lane, self.turn_lane, self.slow_lane),
-            tasks=tasks,
+            scan=self.scan,
+            forgetting=self.forgetting,
+            lane=self.fact_lane,
+            reading=self.slow_lane,
+            now=now,
         )
         self.views = Views(
             self.catalogue,
@@ -270,6 +312,8 @@ class Store:
                     await self.fact_lane.run(self.rekeying.finish, id, intent)
                 elif intent.operation is Operation.FORGET:
                     await self.forgetting.resume(id, intent)
+                elif intent.operation in (Operation.SEAL, Operation.UNSEAL, Operation.MOVE_SEALED):
+                    await self.sealing.resume(id, intent)
                 elif intent.operation is Operation.UNDO:
                     await self.fact_lane.run(self.undo.finish, id, intent)
                 else:
@@ -312,7 +356,8 @@ class Store:
 
     def damage(self) -> list[DamagedFile]:
         """Files that cannot be read; the review queue's are looked at when somebody asks for them."""
-        return [*self.catalogue.damage(), *self._table_damage(), *self._record_damage(), *self.conversations.damage]
+        found = [*self.catalogue.damage(), *self._table_damage(), *self._record_damage(), *self.conversations.damage]
+        return [*found, *self.sealing.both()]
 
     def _record_damage(self) -> list[DamagedFile]:
         return [*([self.tombstones.damage] if self.tombstones.damage else []), *self.intents.damage]
@@ -326,6 +371,7 @@ class Store:
         self.disk.sweep(store, skip=self._home.facts)
         self.disk.sweep(self._home.sessions)
         self.disk.sweep(self._home.root, _OTHERS_AT_WORK_S, skip=store)
+        self.vault.load()
         self.projects.load()
         self.tombstones.load()
         self.intents.load()
@@ -358,6 +404,7 @@ def create_service(
 
     @asynccontextmanager
     async def lifespan(api: FastAPI) -> AsyncIterator[None]:
+        forbid_core_dumps()
         prepared = await asyncio.to_thread(prepare, home)
         async with HomeLock(home.lock, settings.lock_wait_s) as lock:
             async with AsyncExitStack() as stack:
@@ -377,10 +424,13 @@ def create_service(
 
     api = create_api("store", lifespan, _health(opened), registry)
     add_routes(api, store)
+    add_forget_routes(api, store)
+    add_vault_routes(api, store)
     add_view_routes(api, store)
     add_episode_routes(api, store)
     add_dream_routes(api, store)
     add_trace_routes(api, lambda: store().traces)
+    add_job_routes(api, store)
     return Service("store", api, hot_routes(store), registry)
 
 

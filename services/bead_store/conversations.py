@@ -171,6 +171,31 @@ class Conversations:
         """
         return sum(_is_gone(line, wanted) for line in self._lines(name))
 
+    def size(self, name: str) -> int:
+        """How many blocks a conversation's file holds, about; any thread may ask."""
+        try:
+            return sum(b'"block"' in line for line in self._lines(name))
+        except DamagedFile:
+            return 0
+
+    def take_away(self, name: str, target: Path) -> None:
+        """Move a conversation's whole file; whoever asks for it finds a new beginning."""
+        if name in self._states:
+            self._drop(name)
+        if self._path(name).exists():
+            self._disk.move(self._path(name), target)
+
+    def clear_old(self, before_ns: int) -> int:
+        """Remove conversations that nothing was added to since then (nanoseconds of the clock); how many."""
+        removed = 0
+        for path in list(self._folder.glob("*.jsonl")):
+            if not path.is_symlink() and path.stat().st_mtime_ns < before_ns:
+                if path.stem in self._states:
+                    self._drop(path.stem)
+                self._disk.erase(path)
+                removed += 1
+        return removed
+
     def drop(self, name: str, wanted: Wanted) -> int:
         """Remove blocks and raise the generation, so that every copy is loaded anew; how many there were.
 

@@ -16,6 +16,8 @@ from bead.errors import DamagedFile, Unavailable
 from bead_store import files
 
 _MAX_BYTES = 64 << 20
+SOUGHT = "sought"
+"""Name of the text that a forget looks for; it goes with the files that were taken."""
 
 
 class Operation(StrEnum):
@@ -82,10 +84,18 @@ class Intents:
                 self.damage.append(files.damaged(path, None, "is no record of an operation; look at what is half done"))
             except DamagedFile as error:
                 self.damage.append(error)
+        if not self.damage:
+            self._erase_orphans(names)
 
-    def begin(self, intent: Intent) -> str:
-        """Write it down, durable on return; its id."""
+    def begin(self, intent: Intent, sought: bytes = b"") -> str:
+        """Write it down, durable on return; its id.
+
+        `sought` is kept beside it while it is open, for an operation that could not be finished without: it is there
+        before the record, and one without a record is erased by the next start.
+        """
         id = secrets.token_hex(8)
+        if sought:
+            self._disk.create(self.folder(id) / SOUGHT, sought)
         try:
             self._disk.create(self._path(id), _encode(intent))
         except Unavailable:
@@ -112,6 +122,13 @@ class Intents:
     def taken(self, id: str) -> list[Path]:
         """The files there, in the order in which they were taken."""
         return [self.folder(id) / name for name in sorted(files.names_in(self.folder(id)))]
+
+    def _erase_orphans(self, names: list[str]) -> None:
+        for name in names:
+            path = self._folder / name / SOUGHT
+            if name not in self.open and path.exists():
+                self._disk.erase(path)
+                self._disk.remove_empty(path.parent, self._folder)
 
     def _path(self, id: str) -> Path:
         return self._folder / f"{id}.json"

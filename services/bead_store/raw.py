@@ -7,7 +7,7 @@ How a turn looks in the file is `turnfile`.
 import os
 import stat
 from collections import Counter, OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,8 +20,9 @@ from bead_store import files, header, turnfile
 from bead_store.changes import Changes
 from bead_store.header import moment_text
 from bead_store.names import file_name, word
-from bead_store.redaction import Wanted, ordinals_to_redact, plan, redacted
+from bead_store.redaction import Wanted, plan, redacted
 from bead_store.scan import Scan
+from bead_store.seeking import Asked, Kind, seek
 
 MAX_TURN_CHARS = 16 << 20
 MAX_SESSION_BYTES = 256 << 20
@@ -56,12 +57,22 @@ class _Session:
 class RawLog:
     """Sessions of one home; appended to from the turns' lane only."""
 
-    def __init__(self, folder: Path, owner: str, *, disk: files.Disk, scan: Scan, changes: Changes) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        owner: str,
+        *,
+        disk: files.Disk,
+        scan: Scan,
+        changes: Changes,
+        without_forgotten: Callable[[str], str] = str,
+    ) -> None:
         self._folder = folder
         self._owner = owner
         self._disk = disk
         self._scan = scan
         self._changes = changes
+        self._without_forgotten = without_forgotten
         self._paths: OrderedDict[str, Path] = OrderedDict()
         """By session, the one written last at the end."""
         self._open: OrderedDict[str, _Session] = OrderedDict()
@@ -105,7 +116,7 @@ class RawLog:
             Unavailable: the disk refused, or the credential rules are not loaded.
         """
         at = _moment(request.at)
-        text = self._scan.clean_turn(request.text).replace("\0", "\ufffd")
+        text = self._without_forgotten(self._scan.clean_turn(request.text)).replace("\0", "\ufffd")
         if len(text) > MAX_TURN_CHARS:
             raise BadRequest(f"a turn has at most {MAX_TURN_CHARS} characters")
         name = file_name(request.session)
@@ -215,19 +226,13 @@ class RawLog:
 
         Turn 0 stands for what is between the turns, or torn. What cannot be read is added to `unread`, with the reason.
         """
-        for name, path in list(self._paths.items()):
-            try:
-                data = files.read(path, MAX_SESSION_BYTES)
-            except FileNotFoundError:
-                continue
-            except DamagedFile as error:
-                unread.append(error.message)
-                continue
-            file = self._file(path)
-            if any(each.may_be_in(data, file) for each in wanted):
-                found = tuple(ordinals_to_redact(data, file, wanted))
-                if any(found):
-                    yield name, found
+        known = list(self._paths.items())
+        asked = [Asked(Kind.SESSION, str(path), _size(path), self._file(path)) for _, path in known]
+        for found in seek(asked, wanted):
+            if found.unread:
+                unread.append(found.unread)
+            else:
+                yield known[found.number][0], found.answers
 
     def redact(self, session: str, wanted: Wanted) -> int:
         """Overwrite the turns of one session that are wanted, where they lie; durable on return. How many those were.
@@ -253,22 +258,36 @@ class RawLog:
             self._changes.publish(ChangeKind.TURN, session)
         return len({part.ordinal for part in found})
 
+    def file_of(self, session: str) -> str | None:
+        """How facts name the file of a session; None where there is no such session."""
+        path = self._paths.get(file_name(session))
+        return self._file(path) if path else None
+
+    def texts(self, session: str, ordinals: frozenset[int]) -> list[str]:
+        """What these turns say; nothing where the file cannot be read. Any thread may ask."""
+        path = self._paths.get(session)
+        try:
+            data = files.read(path, MAX_SESSION_BYTES) if path else b""
+        except (FileNotFoundError, DamagedFile):
+            return []
+        return [record.text for record in turnfile.scan(data).records if record.ordinal in ordinals]
+
     def source_of(self, session: str, ordinal: int) -> str:
         """How a fact names a turn of a known session."""
         return f"{self._file(self._paths[session])}#turn-{ordinal}"
 
     def strays(self, wanted: Wanted) -> Iterator[Path]:
         """Files among the sessions that are none of bead's, a sync tool's copies say, and hold a value."""
-        known = set(self._paths.values())
-        for folder, _, names in os.walk(self._folder):
-            for path in (Path(folder) / name for name in names):
-                if path not in known and not path.name.startswith(files.TEMPORARY_PREFIX):
-                    try:
-                        data = files.read(path, MAX_SESSION_BYTES)
-                    except (DamagedFile, FileNotFoundError):
-                        continue
-                    if wanted.holds(data.decode("utf-8", "replace")):
-                        yield path
+        known = {str(path) for path in self._paths.values()}
+        paths = [
+            f"{folder}/{name}"
+            for folder, _, names in os.walk(self._folder)
+            for name in names
+            if f"{folder}/{name}" not in known and not name.startswith(files.TEMPORARY_PREFIX)
+        ]
+        for found in seek([Asked(Kind.TEXT, path, _size(path)) for path in paths], [wanted]):
+            if found.answers:
+                yield Path(paths[found.number])
 
     def _end(self, name: str, path: Path, after: int) -> bytes:
         """The file from turn `after` + 1 on; empty when its place is not known or a person has moved it."""
@@ -371,7 +390,7 @@ def _told_moment(text: str) -> datetime:
         return datetime.fromtimestamp(0, UTC)
 
 
-def _size(path: Path) -> int:
+def _size(path: Path | str) -> int:
     try:
         return os.stat(path).st_size
     except FileNotFoundError:

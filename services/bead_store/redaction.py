@@ -25,6 +25,8 @@ class Wanted(NamedTuple):
     """Ordinals of turns to take whatever they say, by source path `raw/YYYY/MM/DD/<session>.md`."""
     uids: frozenset[str] = frozenset()
     """The facts."""
+    whole: frozenset[str] = frozenset()
+    """Source paths of sessions of which every turn goes."""
 
     def __repr__(self) -> str:  # needles are a person's text
         return f"Wanted(needles={len(self.needles)}, cited={len(self.cited)})"
@@ -35,7 +37,7 @@ class Wanted(NamedTuple):
 
     def may_be_in(self, data: bytes, source_path: str) -> bool:
         """False when a look at the bytes alone shows that nothing in this file is wanted."""
-        if source_path in self.cited:
+        if source_path in self.cited or source_path in self.whole:
             return True
         overlap = _CHAR_BYTES + max((len(ascii_word(needle)) for needle in self.needles), default=0)
         # In pieces, because one call over a large file would hold every other thread back.
@@ -46,9 +48,9 @@ class Wanted(NamedTuple):
         """Whether a block carries one of the facts, an excerpt of a turn they cite, or their text."""
         if not self.uids.isdisjoint(block.fact_uids):
             return True
-        cites = (id.partition("#turn-") for id in block.excerpt_ids)
-        if any(number.isdecimal() and int(number) in self.cited.get(path, ()) for path, _, number in cites):
-            return True
+        for path, _, number in (id.partition("#turn-") for id in block.excerpt_ids):
+            if path in self.whole or (number.isdecimal() and int(number) in self.cited.get(path, ())):
+                return True
         return self.holds(block.text)
 
 
@@ -65,26 +67,26 @@ class Redaction(NamedTuple):
         return len(turnfile.forgotten(self.size)) == self.size
 
 
-def look_for(values: Iterable[str], sources: Iterable[str], uids: Iterable[str]) -> Wanted:
-    """What to look for: these values, the turns that these sources name, blocks with these facts."""
+def look_for(values: Iterable[str], sources: Iterable[str], uids: Iterable[str], whole: Iterable[str] = ()) -> Wanted:
+    """What to look for: these values, the turns that these sources name, blocks with these facts, whole sessions."""
     cited: dict[str, set[int]] = {}
     for source in sources:
         path, mark, ordinal = source.partition("#turn-")
         if mark and ordinal.isdecimal():
             cited.setdefault(path, set()).add(int(ordinal))
     by_path = {path: frozenset(ordinals) for path, ordinals in cited.items()}
-    return Wanted(needles(values), by_path, frozenset(uids))
+    return Wanted(needles(values), by_path, frozenset(uids), frozenset(whole))
 
 
 def plan(data: bytes, source_path: str, wanted: Wanted, scanned: turnfile.Scanned | None = None) -> Iterator[Redaction]:
     """What must go from `data`; nothing that is redacted already."""
     scanned = scanned or turnfile.scan(data)
-    cited = wanted.cited.get(source_path, frozenset())
+    cited, is_whole = wanted.cited.get(source_path, frozenset()), source_path in wanted.whole
     for record, (start, end) in zip(scanned.records, scanned.spans, strict=True):
-        if record.ordinal in cited or wanted.holds(record.text):
+        if is_whole or record.ordinal in cited or wanted.holds(record.text):
             yield from _unless_done(data, Redaction(start, end - start, record.ordinal))
     for start, end in scanned.loose:
-        if wanted.holds(data[start:end].decode("utf-8", "replace")):
+        if is_whole or wanted.holds(data[start:end].decode("utf-8", "replace")):
             yield from _unless_done(data, Redaction(start, end - start, 0))
 
 

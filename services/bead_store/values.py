@@ -19,7 +19,7 @@ _UNSEEN = re.compile(
     "\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 _ASCII = bytes(range(128))
-_AT_THE_END = " .,;:!?\u3002\u3001"
+END_SIGNS = " .,;:!?\u3002\u3001"
 
 
 def fold(text: str) -> str:
@@ -38,7 +38,7 @@ def normal(text: str) -> str:
     FROZEN: tests/vectors/normal-values.tsv pins it. Another result would let forgotten values come back.
     """
     folded = fold(text)
-    return folded.rstrip(_AT_THE_END) or folded
+    return folded.rstrip(END_SIGNS) or folded
 
 
 def needles(values: Iterable[str]) -> tuple[str, ...]:

@@ -237,14 +237,15 @@ async def test_scan_finds_what_a_forget_that_leaves_out_a_step_leaves_behind(
 ) -> None:
     """The positive control: a scan that finds nothing anywhere would let every test above pass."""
     async with living(filled, monkeypatch) as store:
-        whole = getattr(store.forgetting, left_out)
+        steps = store.forgetting.steps
+        whole = getattr(steps, left_out)
 
         async def nothing(*_: object) -> None:
             return None
 
         is_async = left_out in ("_redact_turns", "_drop_blocks")
-        monkeypatch.setattr(store.forgetting, left_out, nothing if is_async else lambda *_: None)
-        assert whole is not getattr(store.forgetting, left_out)
+        monkeypatch.setattr(steps, left_out, nothing if is_async else lambda *_: None)
+        assert whole is not getattr(steps, left_out)
         await forget(store)
 
     assert all_traces(filled) != []

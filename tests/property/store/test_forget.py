@@ -113,7 +113,7 @@ class Forgetting(RuleBasedStateMachine):
             session="s", turn_id=f"t{len(self.turns)}", role=Role.USER, text=text, at="2026-11-05T09:12:00Z"
         )
         self.store.raw.append(turn)
-        self.turns.append(text)
+        self.turns.append(f"note {len(self.turns)}: {FORGOTTEN}" if body in self.buried else text)
 
     @rule(asked=st.sets(KEYS, min_size=1))
     def forget(self, asked: set[str]) -> None:
