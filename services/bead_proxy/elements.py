@@ -18,6 +18,7 @@ _KNOWN = re.compile(
     r"|coordinator-relay|slack-ping|slack-tag-message|fetched-web-content|untrusted[-_][a-z_-]+|voice-call-talk|tick"
     r"|mcp-(?:resource|polling)-update|remote-review(?:-progress)?|artifact-[a-z-]+|fork-(?:boilerplate|source)"
     r"|forked-skill-launch|function_results|tool_use_error|sandbox_violations|persisted-output|total_tokens"
+    r"|session_context|subagent_notification|turn_aborted|user_instructions|user_shell_command"
     r"|user-memory-input|terminal|browser(?:_instruction)?|skill-format",
     re.IGNORECASE,
 )
