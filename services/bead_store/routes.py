@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from bead import keys
 from bead.bus.service import HotRoute
 from bead.errors import BadRequest
-from bead.facts import FactVersion
+from bead.facts import FactVersion, Sensitivity
 from bead.wire.store import (
     Acknowledge,
     AppendTurn,
@@ -68,6 +68,7 @@ def add_routes(api: FastAPI, store: Callable[[], "Store"]) -> None:
     @api.get("/v1/facts/{key:path}", response_model=None)
     async def get_fact(request: Request) -> Response:
         key, wants_history = _asked(request)
+        store().vault.require_plain(key)
         if wants_history:
             versions = await store().read_lane.run(store().catalogue.history, key)
             return _json(History(key=key, versions=versions))
@@ -91,7 +92,7 @@ def add_routes(api: FastAPI, store: Callable[[], "Store"]) -> None:
 
     @api.post("/v1/rekey")
     async def rekey(request: Rekey) -> Rekeyed:
-        return await store().fact_lane.run(store().rekeying.rekey, request)
+        return await store().fact_lane.run(store().sealing.rekey, request, store().rekeying.rekey)
 
     @api.post("/v1/forget/preview")
     async def preview_forget(request: ForgetKeys) -> ForgetPreview:
@@ -167,7 +168,11 @@ def hot_routes(store: Callable[[], "Store"]) -> Mapping[str, HotRoute]:
     commit = msgspec.json.Decoder(CommitBlocks)
 
     async def write_fact(body: bytes) -> bytes:
-        answer = await store().fact_lane.run(store().facts.write, _write_request(body))
+        request = _write_request(body)
+        if request.sensitivity is Sensitivity.SECRET:
+            answer = await store().sealing.write(request)
+        else:
+            answer = await store().fact_lane.run(store().facts.write, request)
         store().writes.labels(answer.verb.value).inc()
         return answer.model_dump_json().encode()
 
