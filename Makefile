@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help up install test check lint types e2e torture bench lock wheel wheelhouse clean
+.PHONY: help up install test check lint types e2e harnesses torture bench lock wheel wheelhouse clean
 
 help:  ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,13 +32,19 @@ test: $(VENV)/dev.stamp  ## lint, types, and every fast test (under 3 minutes)
 	@$(BIN)/ruff format --check -q . && $(BIN)/ruff check -q .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
-	@$(BIN)/pytest -q -n 4 --dist worksteal -m "not e2e and not harness and not docker"
+	@$(BIN)/pytest -q -n 4 --dist worksteal -m "not e2e and not harness and not docker and not harnesses"
 
 e2e: $(VENV)/dev.stamp  ## the real stack, real Claude Code, containers (what .ci/run adds)
 	@$(BIN)/pytest -q -m "e2e or harness or docker"
 
+harnesses: $(VENV)/dev.stamp  ## six more real coding agents (root, npm); keeps evals/results/harnesses.json
+	@BEAD_HARNESSES_RESULTS=evals/results/harnesses.json $(BIN)/pytest -q -m harnesses tests/harness/test_agents.py
+
 torture: $(VENV)/dev.stamp  ## every crash test of the store (root, some 15 minutes); keeps evals/results/torture.json
 	@$(BIN)/python -m tests.torture --save
+
+soak: $(VENV)/dev.stamp  ## an hour of conversations: errors, memory, slowness; keeps evals/results/soak.json
+	@$(BIN)/bead bench soak --seconds 3600 --save
 
 bench: $(VENV)/dev.stamp  ## the proxy against direct and a bare passthrough
 	@$(BIN)/bead bench proxy

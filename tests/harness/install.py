@@ -1,6 +1,6 @@
-"""Gets the real Claude Code, at one pinned version, into a cache outside the repository, once.
+"""Gets real coding agents from npm, each at one pinned version, into a cache outside the repository, once.
 
-Running it is `claude_code`'s job. npm is used as the machine has it configured.
+Running them is `claude_code`'s and `agents`' job. npm is used as the machine has it configured.
 """
 
 import fcntl
@@ -56,6 +56,37 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
+def installed_agent(package: str, version: str, cache: Path | None = None) -> Path:
+    """The folder whose `node_modules/.bin` has the programs of that npm package, and node.
+
+    Raises:
+        HarnessUnavailable: npm is missing, or failed.
+    """
+    cache = cache or cache_folder()
+    folder = cache / f"{package.strip('@').replace('/', '-')}-{version}-node-{NODE_VERSION}"
+    if folder.is_dir():
+        return folder
+    cache.mkdir(parents=True, exist_ok=True)
+    with _locked(cache / f".{folder.name}.lock"):
+        if not folder.is_dir():
+            _install_package(folder, f"{package}@{version}")
+    return folder
+
+
+def _install_package(folder: Path, package: str) -> None:
+    staging = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        _run(
+            ["npm", "install", "--no-audit", "--no-fund", "--prefix", str(staging), package, f"node@{NODE_VERSION}"],
+            staging,
+        )
+        if not (staging / "node_modules/node/bin/node").exists():
+            _run(["node", "installArchSpecificPackage"], staging / "node_modules/node")
+        staging.rename(folder)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
 def _install_into(folder: Path) -> None:
     staging = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:
@@ -82,7 +113,7 @@ def _check(modules: Path) -> None:
 def _run(command: list[str], folder: Path) -> None:
     if shutil.which(command[0]) is None:
         raise HarnessUnavailable(
-            f"{command[0]} is not installed: Claude Code comes from npm. Install Node.js with npm, "
+            f"{command[0]} is not installed: coding agents come from npm. Install Node.js with npm, "
             "or leave these tests out with -m 'not harness'"
         )
     try:
