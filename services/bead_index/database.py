@@ -26,6 +26,8 @@ from bead_index.pace import unhurried
 from bead_index.schema import EPISODE, FACT, FULL_TEXT, ID_OF, PIECE, TABLES, TURN, VERSION, Excerpt, Piece
 
 _BUSY_S = 5.0
+_LOG_HEAD_BYTES = 32
+_ZEROS_BYTES = 1 << 20
 
 
 class Damaged(Exception):
@@ -278,13 +280,33 @@ class IndexFile:
             for table in FULL_TEXT:
                 self._db.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
             deadline = time.monotonic() + _BUSY_S
-            while self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
-                if time.monotonic() > deadline:
-                    raise Unavailable(f"{self._path} is being read, so what was forgotten is still in its log")
-                time.sleep(0.01)
+            for step in ("RESTART", "TRUNCATE"):
+                while self._db.execute(f"PRAGMA wal_checkpoint({step})").fetchone()[0]:
+                    if time.monotonic() > deadline:
+                        raise Unavailable(f"{self._path} is being read, so what was forgotten is still in its log")
+                    time.sleep(0.01)
+                if step == "RESTART":
+                    self._zero_log()
             self._db.execute("DELETE FROM meta WHERE name = 'unpurged'")
 
     # -- inside -------------------------------------------------------------------------------------------------------
+
+    def _zero_log(self) -> None:
+        """Overwrite what the log holds: cutting it gives its blocks back with the text in them.
+
+        Everything in it is in the database by now and nobody reads it; only this thread writes. Its head stays.
+        """
+        try:
+            descriptor = os.open(f"{self._path}-wal", os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            return
+        try:
+            at, size = _LOG_HEAD_BYTES, os.fstat(descriptor).st_size
+            while at < size:
+                at += os.pwrite(descriptor, bytes(min(size - at, _ZEROS_BYTES)), at)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
     def _inode_now(self) -> int | None:
         try:
