@@ -36,6 +36,7 @@ from bead_store.episodes import Episodes, add_episode_routes
 from bead_store.facts import Facts
 from bead_store.forget import Forgetting, Lanes, Parts
 from bead_store.forget_routes import add_forget_routes
+from bead_store.heard import Heard
 from bead_store.home import Prepared, prepare
 from bead_store.intents import Intents, Operation
 from bead_store.jobs import Jobs, add_job_routes
@@ -132,6 +133,14 @@ class Store:
         self.traces = Traces(home.traces, self.disk, now)
         self.jobs = Jobs(home.jobs, self.disk)
         self.conversation_days = settings.conversation_days
+        self.heard = Heard(
+            changes=self.changes,
+            catalogue=self.catalogue,
+            raw=self.raw,
+            use=self.use,
+            turn_lane=self.turn_lane,
+            slow_lane=self.slow_lane,
+        )
         self.conversations = Conversations(home.sessions, disk=self.disk, use=self.use)
         self.credentials = Credentials(
             home.facts,
@@ -280,6 +289,7 @@ class Store:
         with suppress(BeadError):  # they stay as they are, and the next start marks them
             await self.fact_lane.run(self.facts.mark_behind)
         self.tasks.start(self.edits.run(), name="look at edited files")
+        self.tasks.start(self.heard.run(), name="listen to agents")
         if self._watches:
             self.tasks.start(self.watch.run(), name="watch files")
 
@@ -382,6 +392,7 @@ class Store:
     def _load_turns(self) -> None:
         self.raw.load()
         self.conversations.load()
+        self.use.load()
 
 
 def now() -> datetime:

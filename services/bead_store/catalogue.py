@@ -12,7 +12,7 @@ from typing import Protocol
 
 from bead.errors import DamagedFile, NotFound
 from bead.facts import FactVersion, Status
-from bead_store import layout, loading
+from bead_store import layout, loading, packed
 from bead_store.files import Disk
 from bead_store.frontmatter import Place
 from bead_store.reading import Entry, KeyReader
@@ -142,8 +142,8 @@ class Catalogue:
 
     def keys_of(self, uids: Collection[str]) -> list[tuple[str, str]]:
         """The keys whose current version has one of these uids, with it; looks at every fact. From any thread."""
-        facts = (entry.fact for entry in self.entries())
-        return [(fact.key, fact.uid) for fact in facts if fact and fact.uid in uids]
+        named = ((entry.key, packed.uid_of(entry.message)) for entry in self.entries() if entry.message is not None)
+        return [(key, uid) for key, uid in named if uid in uids]
 
     def entries(self) -> Iterator[Entry]:
         """Every key's entry, a snapshot."""

@@ -71,6 +71,11 @@ class Changes:
         with self._guard:
             return ChangePage(epoch=self.epoch, seq=self._seq, changes=self._after(after))
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether the store is stopping."""
+        return self._closed
+
     def acknowledge(self, consumer: str, epoch: str, seq: int) -> None:
         """`consumer` has applied everything up to `seq`. A word about another epoch is too late to matter."""
         if epoch == self.epoch:

@@ -186,7 +186,9 @@ class Views:
             for name, block in self._conversations.holding(uid)
             if (name, block.kind) not in dated
         ]
-        return Uses(uses=tuple([*reversed(noted), *held][:_MAX_USES]))
+        used = self._use.used(uid)
+        found = [*reversed(noted), *held][:_MAX_USES]
+        return Uses(uses=tuple(use.model_copy(update={"used": use.conversation in used}) for use in found))
 
     # -- days and the audit log ----------------------------------------------------------------------------------------
 

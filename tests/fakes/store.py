@@ -70,6 +70,7 @@ from bead.wire.traces import KeptTrace, TraceKept, TracePage, TurnTrace, is_turn
 from tests.fakes.decisions import Decisions
 from tests.fakes.episodes import FakeEpisodes, add_episode_routes
 from tests.fakes.vault import FakeVault, add_fake_vault_routes
+from tests.fakes.views import add_fake_view_routes
 
 Asked = TypeVar("Asked")
 _SOMEBODYS_HOME = re.compile(r"/(?:home|Users)/[^/]+\Z|/root\Z")
@@ -475,6 +476,7 @@ class FakeStore:
         _add_routes(api, self)
         add_fake_vault_routes(api, lambda: self.vault)
         add_episode_routes(api, self.episodes)
+        add_fake_view_routes(api)
         hot = {
             "/v1/turns": _hot(AppendTurn, self.append_turn),
             "/v1/conversations/find": _hot(FindConversation, self.find_conversation),

@@ -135,7 +135,14 @@ def _show(args: argparse.Namespace, context: Context, door: Door) -> int:
         fact = _version(_versions(context, door, name, args.project), int(versioned[2]))
     else:
         fact = current_fact(context, door, name, args.project)
-    context.output.document(fact) if context.output.as_json else _print_fact(context.output, fact)
+    uses = door.call("store", "GET", f"/v1/views/uses/{fact['uid']}")["uses"]
+    told, used = ({use["conversation"] for use in uses if use["used"] or not only} for only in (False, True))
+    if context.output.as_json:
+        context.output.document({**fact, "conversations": {"told": len(told), "used": len(used)}})
+        return 0
+    _print_fact(context.output, fact)
+    if told:
+        context.output.text(context.output.style("dim", f"  told {len(told)} conversations, used in {len(used)}"))
     return 0
 
 

@@ -127,6 +127,8 @@ class Use(Model):
     at: AwareDatetime | None
     """None when the nightly refresh has folded the moment into the fact's file."""
     version: int | None
+    used: bool = False
+    """Whether the agent's words there held one of the fact's literals afterwards."""
 
 
 class Uses(Model):
