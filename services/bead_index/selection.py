@@ -55,7 +55,17 @@ def recall(request: RecallRequest, table: FactTable, gate: Gate) -> RecallAnswer
     """Facts for `request`, best first, and the rivals that stayed out with the reason."""
     facts = table.visible(request.owner, request.project)
     judged = sorted(gate.judge(request, facts), key=lambda candidate: candidate.order)
-    return choose(judged, facts, request.seen, request.budget_tokens, request.max_facts)
+    answer = choose(judged, facts, request.seen, request.budget_tokens, request.max_facts)
+    if not request.max_candidates:
+        return answer
+    return msgspec.structs.replace(answer, candidates=_candidates(judged, facts, request))
+
+
+def _candidates(judged: Sequence[Judged], facts: VisibleFacts, request: RecallRequest) -> tuple[RecalledFact, ...]:
+    """The best of `judged` that the conversation has not seen, with those that speak in their place; each once."""
+    open_to_all = (msgspec.structs.replace(each, against="") for each in judged[: request.max_candidates])
+    budget = request.budget_tokens
+    return choose(tuple(open_to_all), facts, request.seen, budget, request.max_candidates).facts
 
 
 def choose(

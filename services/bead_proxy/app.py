@@ -43,6 +43,7 @@ from bead_proxy.packed import Packed
 from bead_proxy.peer import Peers
 from bead_proxy.protocol import Reply, ReplyReader, Unreadable, Usage
 from bead_proxy.protocols import Provider, Route, Spoken, route
+from bead_proxy.rerank import Reranker
 from bead_proxy.tracing import Notes, OnTrace, Tracer
 
 METRICS = "/bead/metrics"
@@ -120,6 +121,7 @@ class Proxy:
         outbound = outbound_of(settings, environ)
         self._upstreams = {provider: Upstream(getattr(settings.upstream, provider), outbound) for provider in Provider}
         self._accounts = Accounts(time.monotonic)
+        self._rerank = Reranker(settings.rerank, environ, self._metrics.unranked)
         self._tracer = Tracer(store, self._metrics, on_trace)
         self._memory = Memory(
             settings,
@@ -131,6 +133,7 @@ class Proxy:
             self._metrics,
             explain,
             self._accounts,
+            self._rerank,
         )
 
     async def running(self, app: web.Application) -> AsyncIterator[None]:
@@ -140,6 +143,7 @@ class Proxy:
             for upstream in self._upstreams.values():
                 await upstream.open()
             yield
+            await self._rerank.close()
             for upstream in self._upstreams.values():
                 await upstream.close()
             await self._tracer.drain(_CAPTURE_GRACE_S)

@@ -8,17 +8,21 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+import msgspec
+
 from bead.blocks import render
 from bead.clients.index import IndexClient
 from bead.conversations import Block, BlockKind
 from bead.errors import BeadError
 from bead.recall import RecalledExcerpt, RecalledFact
+from bead.rerank import MAX_CANDIDATES
 from bead.settings import ProxySettings
 from bead.wire.index import PinnedRequest, RecallAnswer, RecallRequest
 from bead_proxy.capture import Place
 from bead_proxy.conversations import Copy
 from bead_proxy.patience import NotLoaded, Patience
 from bead_proxy.protocol import ModelRequest, Shape
+from bead_proxy.rerank import Reranker
 
 _INDEX_SHARE = 0.6
 """Share of the time left that the index may use; the rest is for what the store must still do."""
@@ -41,10 +45,11 @@ NOTHING = Chosen(())
 class Chooser:
     """Asks the index for the request path."""
 
-    def __init__(self, settings: ProxySettings, owner: str, index: IndexClient) -> None:
+    def __init__(self, settings: ProxySettings, owner: str, index: IndexClient, rerank: Reranker | None = None) -> None:
         self._settings = settings
         self._owner = owner
         self._index = index
+        self._rerank = rerank if rerank and rerank.is_on else None
         self._patience = Patience("the index")
 
     async def choose(
@@ -58,7 +63,8 @@ class Chooser:
         if request.side is not None:
             return NOTHING
         now = asyncio.get_running_loop().time()
-        deadline = now + (deadline - now) * _INDEX_SHARE
+        longest = now + self._settings.memory_timeout_ms / 1_000
+        deadline = now + (min(deadline, longest) - now) * _INDEX_SHARE
         new: list[Block] = []
         recalled: RecallAnswer | None = None
         first, newest = place.positions[0], place.positions[-1]
@@ -70,7 +76,7 @@ class Chooser:
             seen = tuple(
                 told for block in (*copy.blocks(place.positions), *new) for told in (*block.told, *block.excerpt_ids)
             )
-            recalled = await self._recall(request, place, seen, deadline)
+            recalled = await self._reranked(request, await self._recall(request, place, seen, deadline))
             new.append(
                 _block(newest, BlockKind.RECALL, *((recalled.facts, recalled.excerpts) if recalled else ((), ())))
             )
@@ -103,8 +109,18 @@ class Chooser:
             budget_tokens=recall.budget_tokens,
             max_facts=recall.max_facts,
             max_excerpts=recall.excerpts,
+            max_candidates=MAX_CANDIDATES if self._rerank else 0,
         )
         return await self._ask(lambda: self._index.recall(question), deadline)
+
+    async def _reranked(self, request: ModelRequest, recalled: RecallAnswer | None) -> RecallAnswer | None:
+        """With the model's choice instead of the gate's, where one is asked and answers in time."""
+        if self._rerank is None or recalled is None:
+            return recalled
+        facts = await self._rerank.choose(request.cues, recalled.candidates)
+        if facts is None:
+            return recalled
+        return msgspec.structs.replace(recalled, facts=facts[: self._settings.recall.max_facts])
 
     async def _ask(self, work: Callable[[], Awaitable[T]], deadline: float) -> T:
         try:

@@ -33,6 +33,7 @@ from bead_proxy.patience import NotLoaded, Patience
 from bead_proxy.permission import allows
 from bead_proxy.protocol import ModelRequest, Pieces, Reply, Unreadable, spliced
 from bead_proxy.recent import Chain, ReadOn, Recent
+from bead_proxy.rerank import Reranker
 from bead_proxy.tracing import Notes
 
 T = TypeVar("T")
@@ -69,6 +70,7 @@ class Memory:
         metrics: Metrics,
         explain: Explain | None = None,
         accounts: Accounts | None = None,
+        rerank: Reranker | None = None,
     ) -> None:
         """`explain` is told every decision that was kept, for a trace."""
         self._settings = settings
@@ -82,7 +84,10 @@ class Memory:
         self._recent = Recent(owner)
         self._copies = Copies()
         self._store_patience = Patience("the store")
-        self._chooser = Chooser(settings, owner, index)
+        self._chooser = Chooser(settings, owner, index, rerank)
+        self._longest_s = settings.memory_timeout_ms / 1_000
+        if rerank and rerank.is_on:
+            self._longest_s += settings.rerank.timeout_ms / 1_000
 
     async def prepare(
         self, body: bytes, caller: Caller, read_on: ReadOn, protocol: str = "", model: str = ""
@@ -114,7 +119,7 @@ class Memory:
         if not request.users:
             return Prepared((body,))
         now = asyncio.get_running_loop().time()
-        deadline = now + self._settings.memory_timeout_ms / 1_000
+        deadline = now + self._longest_s
         where = _Where(self._directories, self._settings.projects, request, chain, caller)
         captured = notes.captured = self._capture_person(request, caller, where)
         # Lets the turn be handed to the store first: it is written while the index and the store are asked.

@@ -28,6 +28,7 @@ class Metrics:
         self.not_loaded = self._counter("not_loaded", "Requests that memory could not help, by cause.", "cause")
         self.unread = self._counter("unread", "Bodies forwarded unread, by reason.", "reason")
         self.wishes = self._counter("wishes", "Wishes to remember by outcome.", "outcome")
+        self.rerank_failures = self._counter("rerank_failures", "Times that the gate's own choice stood.", "cause")
         self._refused_at: float | None = None
         self.turns = self._counter("turns", "Captured turns by outcome.", "outcome")
         self.traces = self._counter("traces", "Traces by outcome.", "outcome")
@@ -48,6 +49,10 @@ class Metrics:
         """Memory did not help one request, or one turn was lost: counted, and named by health for a minute."""
         self.not_loaded.labels(cause).inc()
         self._trouble.append((self._clock(), cause))
+
+    def unranked(self, cause: str) -> None:
+        """The reranking model did not choose, so the gate's choice stood."""
+        self.rerank_failures.labels(cause).inc()
 
     def wish_refused(self) -> None:
         """A wish must not be stored: counted, and told by health for a minute."""

@@ -205,6 +205,19 @@ class RecallSettings(Section):
     """Most pieces of past conversations and episodes of the project in one block."""
 
 
+class RerankSettings(Section):
+    """A model that picks among the gate's candidates; off, because your words go to it and each request waits."""
+
+    provider: Literal["none", "anthropic", "openai"] = "none"
+    model: str | None = None
+    timeout_ms: Milliseconds = 2_500
+    """Longest wait; then the gate's own choice stands."""
+    api_key_env: str | None = None
+    """Name of the variable that holds the key; default: ANTHROPIC_API_KEY or OPENAI_API_KEY."""
+    base_url: Address | None = None
+    """Default: the provider's own."""
+
+
 class ProjectsSettings(Section):
     """Where memory works: nothing of another project is captured or injected, its requests go on as they came."""
 
@@ -227,6 +240,7 @@ class ProxySettings(Listener):
     """PEM file of certificates to trust beside the system's, for a company proxy that looks into TLS."""
     pinned: PinnedSettings = PinnedSettings()
     recall: RecallSettings = RecallSettings()
+    rerank: RerankSettings = RerankSettings()
     memory_timeout_ms: Milliseconds = 200
     """Most time that memory may hold a request back; then it goes on without (I10)."""
     bare_url: bool = True

@@ -62,6 +62,8 @@ class RecallRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Facts that are in the conversation already: `uid@version`, or a uid alone for any version of it."""
     budget_tokens: int = 1_500
     max_facts: int = 2
+    max_candidates: int = 0
+    """Most facts for somebody else to choose from, the gate's best, whether they pass or not."""
     max_excerpts: int = 0
     """Most pieces of past conversations and episodes; 2 is the most."""
 
@@ -72,6 +74,7 @@ class RecallAnswer(msgspec.Struct, frozen=True):
     facts: tuple[RecalledFact, ...]
     rejected: tuple[Rejected, ...] = ()
     excerpts: tuple[RecalledExcerpt, ...] = ()
+    candidates: tuple[RecalledFact, ...] = ()
 
 
 class PinnedRequest(msgspec.Struct, frozen=True, kw_only=True):
