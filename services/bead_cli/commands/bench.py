@@ -5,12 +5,13 @@ from importlib import import_module
 
 from bead_cli.context import Context
 
-_BENCHES = ("proxy", "recall", "store")
+_BENCHES = ("proxy", "recall", "soak", "store")
 _EPILOG = """\
 examples:
   bead bench proxy --quick
   bead bench recall --facts 1000
   bead bench store --big
+  bead bench soak --seconds 3600
   bead bench proxy -h
 """
 
