@@ -61,7 +61,7 @@ class Running:
     async def indexed(self) -> None:
         """Wait until the search index has seen everything."""
         page = await self.store.changes("", 0)
-        assert await self.index.applied(page.seq, 10.0)
+        assert await self.index.applied(page.seq, 60.0)
 
 
 @asynccontextmanager

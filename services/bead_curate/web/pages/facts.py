@@ -12,7 +12,7 @@ from bead_curate.web.app import Page
 from bead_curate.web.backend import Backend, optional
 
 PAGE = 50
-_MOST_HITS = 200
+_MOST_HITS = 60
 _FACT = "fact"
 
 Choice = TypeVar("Choice", bound=StrEnum)
