@@ -26,6 +26,8 @@ _UNSPACED = (
 # What cannot be seen, and accents that stand alone, separate no words.
 _INSIDE = "\u00ad\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff\u0300-\u036f"
 _WORD = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])[\w{_INSIDE}])+")
+_ESCAPED_WORD = re.compile(rf"\\[nrtbf]|{_WORD.pattern}")
+"""As JSON spells it: what follows a line's end does not begin with an `n`."""
 _SENTENCE = re.compile(r"[^.!?\n\u3002]+")
 
 
@@ -76,7 +78,13 @@ class Spans:
         return {span for _, _, span in self._places(text)}
 
     def _places(self, text: str) -> list[tuple[int, int, Span]]:
-        found = [(match.start(), match.end()) for match in _WORD.finditer(text)]
+        found = self._among(text, [(match.start(), match.end()) for match in _WORD.finditer(text)])
+        if "\\" in text:
+            matches = _ESCAPED_WORD.finditer(text)
+            found += self._among(text, [(each.start(), each.end()) for each in matches if each[0][0] != "\\"])
+        return found
+
+    def _among(self, text: str, found: list[tuple[int, int]]) -> list[tuple[int, int, Span]]:
         words = _folded(text, found)
         known: Mapping[str, list[Span]] = {
             word: self._by_tag[tag] for word in set(words) if (tag := self._hashes.tag(word)) in self._by_tag

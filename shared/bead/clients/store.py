@@ -8,7 +8,9 @@ from bead.bus.transport import DEFAULT_TIMEOUT_S, InProcessTransport, Transport,
 from bead.conversations import Conversation
 from bead.facts import FactVersion
 from bead.wire.episodes import EpisodeList, EpisodeView, EpisodeWritten, WriteEpisode
+from bead.wire.forget import ConfirmSelected, SelectForget, SelectPreview
 from bead.wire.health import Health
+from bead.wire.jobs import ConversationsCleared, JobTable
 from bead.wire.store import (
     Acknowledge,
     AppendTurn,
@@ -141,6 +143,22 @@ class StoreClient:
         answer = await call(self._bus, "POST", "/v1/forget", body, timeout_s=FORGET_TIMEOUT_S)
         return ForgetReceipt.model_validate_json(answer)
 
+    async def preview_selected(self, request: SelectForget) -> SelectPreview:
+        """What a forget of this text, or of this session, would take, and the word that confirms it."""
+        body = request.model_dump_json(exclude_none=True).encode()
+        answer = await call(self._bus, "POST", "/v1/forget/select/preview", body, timeout_s=FORGET_TIMEOUT_S)
+        return SelectPreview.model_validate_json(answer)
+
+    async def forget_selected(self, request: ConfirmSelected) -> ForgetReceipt:
+        """Leave no byte of this text, or of this session and what was learnt only there.
+
+        Raises:
+            NotConfirmed: the word is not that of a preview of exactly this as it is now.
+        """
+        body = request.model_dump_json(exclude_none=True).encode()
+        answer = await call(self._bus, "POST", "/v1/forget/select", body, timeout_s=FORGET_TIMEOUT_S)
+        return ForgetReceipt.model_validate_json(answer)
+
     async def damage(self) -> DamageReport:
         """Files that cannot be read, with line and reason, and files that were left alone."""
         return DamageReport.model_validate_json(await call(self._bus, "GET", "/v1/damage"))
@@ -154,6 +172,19 @@ class StoreClient:
         return UseRefreshed.model_validate_json(
             await call(self._bus, "POST", "/v1/use/refresh", timeout_s=_REWRITES_MANY_S)
         )
+
+    async def jobs(self) -> JobTable:
+        """The scheduler's table as it was kept last."""
+        return JobTable.model_validate_json(await call(self._bus, "GET", "/v1/jobs"))
+
+    async def keep_jobs(self, table: JobTable) -> None:
+        """Keep the scheduler's table."""
+        await call(self._bus, "PUT", "/v1/jobs", table.model_dump_json().encode())
+
+    async def clear_conversations(self) -> ConversationsCleared:
+        """Remove conversation state that has not been used for long."""
+        answer = await call(self._bus, "POST", "/v1/conversations/clear", timeout_s=120.0)
+        return ConversationsCleared.model_validate_json(answer)
 
     async def rescan(self) -> RescanProgress:
         """Start a scan of all stored text for credentials, unless one runs; it goes on by itself."""
