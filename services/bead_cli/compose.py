@@ -29,6 +29,7 @@ from bead_cli import runtime
 from bead_cli.hosting import hosts_of, now, settle_collector, stop_on_signals, until
 from bead_cli.probe import proxy_health
 from bead_curate.app import create_service as create_curate
+from bead_dream.access import SCOPES as DREAM_SCOPES
 from bead_dream.app import create_service as create_dream
 from bead_index.access import SCOPES as INDEX_SCOPES
 from bead_index.app import create_service as create_index
@@ -148,7 +149,8 @@ def wire(
     store_bus = InProcessTransport("store", store.app)
     index = create_index(settings.index, home, StoreClient(store_bus), ready.home_id)
     index_bus = InProcessTransport("index", index.app)
-    dream = create_dream(settings.dream, ready.home_id)
+    way = way or Way()
+    dream = create_dream(settings.dream, ready.home_id, store_bus, way.environ)
     buses: dict[str, Transport] = {
         "store": store_bus,
         "index": index_bus,
@@ -156,7 +158,6 @@ def wire(
     }
     curate = create_curate(settings.curate, ready.home_id, buses, shown)
     scheduler = create_scheduler(settings.scheduler, ready.home_id)
-    way = way or Way()
     proxy = create_proxy(
         settings.proxy,
         owner=settings.owner,
@@ -174,6 +175,6 @@ def wire(
 
 def _accesses(ready: Prepared, ports: Mapping[str, int]) -> dict[str, Access]:
     """Who may call which service over its socket: curate answers to the admin token, the others to the bus."""
-    scopes = {"store": STORE_SCOPES, "index": INDEX_SCOPES}
+    scopes = {"store": STORE_SCOPES, "index": INDEX_SCOPES, "dream": DREAM_SCOPES}
     secrets = {name: ready.admin_token if name == "curate" else ready.bus_secret for name in ports}
     return {name: Access(secrets[name], port, scopes.get(name, {})) for name, port in ports.items()}

@@ -39,7 +39,7 @@ class _Own:
 
 @contextmanager
 def services(context: Context, names: Sequence[str]) -> Iterator[_Own]:
-    """Run the store, the index when `names` holds it, and curate, until the block ends.
+    """Run the store, index and dream when `names` holds them, and curate, until the block ends.
 
     Raises:
         StoreLocked: another process holds the home.
@@ -83,6 +83,12 @@ async def _start(context: Context, names: Sequence[str], stack: AsyncExitStack) 
         index = create_index(settings.index, home, StoreClient(buses["store"]), ready.home_id)
         await stack.enter_async_context(index.running())
         buses["index"] = InProcessTransport("index", index.app)
+    if "dream" in names:
+        from bead_dream.app import create_service as create_dream
+
+        dream = create_dream(settings.dream, ready.home_id, buses["store"], context.environ)
+        await stack.enter_async_context(dream.running())
+        buses["dream"] = InProcessTransport("dream", dream.app)
     curate = create_curate(settings.curate, ready.home_id, buses)
     await stack.enter_async_context(curate.running())
     return InProcessTransport("curate", curate.app)

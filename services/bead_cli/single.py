@@ -175,9 +175,10 @@ async def _service(name: str, node: _Node) -> tuple[Service, Scopes]:
         shown = effective(home, node.context.environ, settings)
         return create_curate(settings.curate, home_id, buses, shown), {}
     if name == "dream":
+        from bead_dream.access import SCOPES as DREAM_SCOPES
         from bead_dream.app import create_service as create_dream
 
-        return create_dream(settings.dream, home_id), {}
+        return create_dream(settings.dream, home_id, node.bus(name, "store"), node.context.environ), DREAM_SCOPES
     from bead_scheduler.app import create_service as create_scheduler
 
     return create_scheduler(settings.scheduler, home_id), {}

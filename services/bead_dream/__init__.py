@@ -1,1 +1,1 @@
-"""The grooming job: proposes, never deletes. For now it starts, answers for its health, and stops."""
+"""The grooming job: reads what was said, proposes and tidies; never deletes, never overrules a person (I4)."""

@@ -1,27 +1,81 @@
-"""The dream service: so far its health alone, so that what composes services already counts on it."""
+"""The dream service: wires the runner to its routes, opened and closed in one place."""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 
 from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 
 from bead import __version__
 from bead.bus.service import Service, create_api
+from bead.bus.transport import Transport
+from bead.clients.night import NightClient
+from bead.clients.store import StoreClient
+from bead.errors import BeadError, Unavailable
 from bead.settings import DreamSettings
+from bead.tasks import Tasks
 from bead.wire.health import Health
+from bead_dream.providers import provider_of
+from bead_dream.routes import add_routes
+from bead_dream.runner import Runner
+
+_END_S = 5.0
 
 
-def create_service(settings: DreamSettings, home_id: str) -> Service:
-    """Wire the service from its settings alone."""
+def now() -> datetime:
+    """The service's clock."""
+    return datetime.now(UTC)
+
+
+def create_service(
+    settings: DreamSettings,
+    home_id: str,
+    store: Transport,
+    environ: Mapping[str, str],
+    clock: Callable[[], datetime] = now,
+) -> Service:
+    """Wire the service; `environ` holds API keys by the names that the settings give."""
     registry = CollectorRegistry()
+    opened: list[Runner] = []
+
+    def runner() -> Runner:
+        if not opened:
+            raise Unavailable("the dream service is not running yet, or not any more")
+        return opened[0]
 
     def health() -> Health:
-        return Health(name="dream", version=__version__, ready=True, home_id=home_id)
+        try:
+            provider_of(settings, environ)
+            degraded: tuple[str, ...] = ()
+        except BeadError as error:
+            degraded = (error.message,)
+        return Health(name="dream", version=__version__, ready=bool(opened), home_id=home_id, degraded=degraded)
 
-    return Service("dream", create_api("dream", _no_resources, health, registry), registry=registry)
+    @asynccontextmanager
+    async def lifespan(api: FastAPI) -> AsyncIterator[None]:
+        async with Tasks() as tasks:
+            opened.append(
+                Runner(
+                    settings,
+                    store=StoreClient(store),
+                    nights=NightClient(store),
+                    tasks=tasks,
+                    environ=environ,
+                    now=clock,
+                )
+            )
+            try:
+                yield
+            finally:
+                current = opened.pop()
+                try:
+                    async with asyncio.timeout(_END_S):
+                        await current.cancel()
+                except (BeadError, TimeoutError):
+                    pass  # none is at work, or the store finds it open when the next one begins
 
-
-@asynccontextmanager
-async def _no_resources(api: FastAPI) -> AsyncIterator[None]:
-    yield
+    api = create_api("dream", lifespan, health, registry)
+    add_routes(api, runner)
+    return Service("dream", api, registry=registry)
