@@ -262,6 +262,7 @@ class Store:
             self.conversations,
             self.use,
             raw_folder=home.raw,
+            reports_folder=home.reports,
             audit_log=home.audit_log,
             now=now,
         )

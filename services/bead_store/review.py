@@ -230,4 +230,5 @@ def _parse(path: Path) -> ReviewItem:
         others=reader.items("others"),
         new_key=reader.text("new_key"),
         reason=reader.text("reason"),
+        harness=reader.text("harness"),
     )

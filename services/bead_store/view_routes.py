@@ -42,6 +42,14 @@ def add_view_routes(api: FastAPI, store: Callable[[], "Store"]) -> None:
     async def days(count: Annotated[int, Query(ge=1, le=MAX_DAYS)] = 14) -> Response:
         return _json(await store().read_lane.run(store().views.days, count))
 
+    @api.get("/v1/views/reports", response_model=None)
+    async def reports() -> Response:
+        return _json(await store().read_lane.run(store().views.reports))
+
+    @api.get("/v1/views/reports/{day:path}", response_model=None)
+    async def report(day: str) -> Response:
+        return _json(await store().read_lane.run(store().views.report, day))
+
     @api.get("/v1/views/audit", response_model=None)
     async def audit(
         before: Annotated[int | None, Query(ge=1)] = None,

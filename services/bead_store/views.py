@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bead import keys
-from bead.errors import DamagedFile
+from bead.errors import DamagedFile, NotFound
 from bead.facts import FactType, FactVersion, Status, Trust
 from bead.turns import Role
 from bead.wire.views import (
@@ -28,6 +28,8 @@ from bead.wire.views import (
     Named,
     Names,
     Order,
+    Report,
+    ReportList,
     SentBlock,
     SessionBlocks,
     SessionPage,
@@ -50,6 +52,8 @@ _MAX_USES = 200
 _MAX_COUNTED_BYTES = 32 << 20
 """A larger session counts as one session without turns; reading it would take seconds."""
 _TURN_DAY = re.compile(rb"^## turn-\d+ (?:user|assistant) (\d{4}-\d\d-\d\d)T", re.MULTILINE)
+_REPORT = re.compile(r"(\d{4}-\d\d-\d\d)\.md\Z")
+_MAX_REPORT_BYTES = 4 << 20
 _NEVER = datetime(1, 1, 1, tzinfo=UTC)
 
 
@@ -78,6 +82,7 @@ class Views:
         use: UseLog,
         *,
         raw_folder: Path,
+        reports_folder: Path,
         audit_log: Path,
         now: Callable[[], datetime],
     ) -> None:
@@ -86,6 +91,7 @@ class Views:
         self._conversations = conversations
         self._use = use
         self._raw_folder = raw_folder
+        self._reports_folder = reports_folder
         self._audit_log = audit_log
         self._now = now
         self._rows: dict[str, _Row] = {}
@@ -227,6 +233,26 @@ class Views:
             return known
         data = files.read(path, _MAX_COUNTED_BYTES) if state.st_size <= _MAX_COUNTED_BYTES else b""
         return state.st_size, state.st_mtime_ns, Counter(found.decode() for found in _TURN_DAY.findall(data))
+
+    def reports(self) -> ReportList:
+        """Days with a report, newest first."""
+        names = files.names_in(self._reports_folder)
+        days = (found[1] for name in names if (found := _REPORT.match(name)))
+        return ReportList(reports=tuple(sorted(days, reverse=True)))
+
+    def report(self, day: str) -> Report:
+        """One report.
+
+        Raises:
+            NotFound: that day has none.
+        """
+        if not _REPORT.match(f"{day}.md"):
+            raise NotFound("a report is named by its day, 2026-11-30")
+        try:
+            data = files.read(self._reports_folder / f"{day}.md", _MAX_REPORT_BYTES)
+        except FileNotFoundError:
+            raise NotFound(f"there is no report of {day}") from None
+        return Report(day=day, text=data.decode("utf-8", "replace"))
 
     def audit(self, before: int | None, limit: int, what: str | None, verb: str | None) -> AuditPage:
         """A page of the log, newest first; a line that is no JSON is shown as what it is."""

@@ -34,6 +34,7 @@ class Running:
 
     url: str
     home: Home
+    bus: Transport
     store: StoreClient
     index: IndexClient
     http: aiohttp.ClientSession
@@ -82,7 +83,7 @@ async def running(home: Home, *, port: int = 0, with_index: bool = False) -> Asy
         at = int(listener.getsockname()[1])
         await stack.enter_async_context(serving(curate.guarded(Access(ADMIN, at)), listener, "curate"))
         http = await stack.enter_async_context(aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()))
-        yield Running(f"http://127.0.0.1:{at}", home, store.client, IndexClient(index_bus), http)
+        yield Running(f"http://127.0.0.1:{at}", home, store.bus, store.client, IndexClient(index_bus), http)
 
 
 async def furnish(page: Running) -> None:

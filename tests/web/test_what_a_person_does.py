@@ -6,12 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from bead.age.hybrid import Identity
+from bead.clients.vault import VaultClient
 from bead.errors import NotFound
 from bead.facts import Status, TriggerCard, Trust
 from bead.home import Home
 from bead.wire.store import ConfirmForget, ForgetKeys, Mark, Rekey, WriteFact
+from bead.wire.vault import NewVault
 from tests.web.person import Person
-from tests.web.running import Running, running
+from tests.web.running import SESSION, Running, running
 
 FACT = "/fact/user/editor"
 
@@ -111,8 +114,7 @@ async def test_many_items_of_one_agent_are_decided_after_a_list_of_them(person: 
     await waiting(person.page)
     await waiting(person.page, "nano")
     seen = await person.see("/review")
-    agent = "unknown agent" if "unknown agent" in seen.text else "claude-code"
-    fields = [("token", seen.token("/review/bulk")), ("agent", agent), ("decision", "reject")]
+    fields = [("token", seen.token("/review/bulk")), ("agent", "claude-code"), ("decision", "reject")]
     preview = await person.send("/review/bulk", fields)
     assert "Reject 2 proposals" in preview.text
     assert len((await person.page.store.review_queue()).items) == 2
@@ -189,3 +191,49 @@ async def test_an_action_leaves_the_audit_lines_of_the_command(action: str, tmp_
             await (by_bus(page) if name == "bus" else by_page(await Person.come_in(page)))
             lines.append(audited(page.home))
     assert lines[0] == lines[1] and len(lines[0]) > 4
+
+
+async def test_a_turn_is_forgotten_after_a_list_of_what_holds_it(person: Person) -> None:
+    await person.page.say("the canary sings at noon")
+    await person.page.say("an innocent turn")
+    page = f"/sessions/{SESSION}"
+    token = (await person.see(page)).token("/forget/selected")
+    preview = await person.send("/forget/selected", [("token", token), ("session", SESSION), ("turn", "1")])
+    assert preview.status == 200 and "1 turn" in preview.text
+    assert (await person.page.store.session(SESSION)).turns[0].text == "the canary sings at noon"
+
+    action = "/forget/selected/confirm"
+    fields = [("token", preview.token(action)), ("confirm", preview.value("confirm"))]
+    receipt = await person.send(action, [*fields, ("match", "\r\nthe canary sings at noon")])
+    assert (receipt.status, "canary" in receipt.text) == (200, False)
+    assert [turn.text for turn in (await person.page.store.session(SESSION)).turns] == [
+        "[forgotten]",
+        "an innocent turn",
+    ]
+
+
+async def test_a_session_is_forgotten_whole(person: Person) -> None:
+    await person.page.say("the canary sings at noon")
+    await person.page.say("another session stays", session="other")
+    seen = await person.see(f"/sessions/{SESSION}")
+    preview = await person.send("/forget/selected", [("token", seen.token("/forget/selected")), ("session", SESSION)])
+    action = "/forget/selected/confirm"
+    fields = [("token", preview.token(action)), ("confirm", preview.value("confirm")), ("session", SESSION)]
+    assert (await person.send(action, fields)).status == 200
+    assert (await person.see(f"/sessions/{SESSION}")).text.count("canary") == 0
+    assert [turn.text for turn in (await person.page.store.session("other")).turns] == ["another session stays"]
+
+
+async def test_a_sealed_fact_shows_no_text_and_its_key_only(person: Person) -> None:
+    await person.page.write("user/bank-pin", "the canary is 4711")
+    refused = await person.fill("/fact/user/bank-pin", "/seal/user/bank-pin")
+    assert refused.status == 409  # there is no vault yet
+    assert (await person.page.store.current_fact("user/bank-pin")).version == 1
+
+    await VaultClient(person.page.bus).create(
+        NewVault(recipient=str(Identity.generate().recipient()), identity=b"sealed")
+    )
+    assert (await person.fill("/fact/user/bank-pin", "/seal/user/bank-pin")).status == 303
+    for path in ("/facts", "/facts?q=canary", "/fact/user/bank-pin"):
+        assert "canary is" not in (await person.see(path)).text
+    assert "<b>bank-pin</b>" in (await person.see("/facts")).text

@@ -3,7 +3,19 @@
 from urllib.parse import quote
 
 from bead.bus.transport import Transport, call
-from bead.wire.views import AuditPage, BrowseFacts, Days, FactPage, FindNames, Names, SessionBlocks, SessionPage, Uses
+from bead.wire.views import (
+    AuditPage,
+    BrowseFacts,
+    Days,
+    FactPage,
+    FindNames,
+    Names,
+    Report,
+    ReportList,
+    SessionBlocks,
+    SessionPage,
+    Uses,
+)
 
 
 class ViewClient:
@@ -39,6 +51,18 @@ class ViewClient:
     async def days(self, count: int = 14) -> Days:
         """What happened on the last days."""
         return Days.model_validate_json(await call(self._bus, "GET", "/v1/views/days", query={"count": count}))
+
+    async def reports(self) -> ReportList:
+        """Days with a report, newest first."""
+        return ReportList.model_validate_json(await call(self._bus, "GET", "/v1/views/reports"))
+
+    async def report(self, day: str) -> Report:
+        """One of them.
+
+        Raises:
+            NotFound: that day has none.
+        """
+        return Report.model_validate_json(await call(self._bus, "GET", f"/v1/views/reports/{quote(day, safe='')}"))
 
     async def audit(
         self, before: int | None = None, limit: int = 50, what: str | None = None, verb: str | None = None

@@ -121,6 +121,8 @@ class ReviewItem(Model):
     """Of a `rekey`: where the fact goes when it is accepted."""
     reason: str | None = None
     """Why it waits, in plain words."""
+    harness: str | None = None
+    """The agent whose statement it is."""
 
 
 class ReviewQueue(Model):

@@ -156,6 +156,19 @@ class Days(Model):
     days: tuple[Day, ...]
 
 
+class ReportList(Model):
+    """`GET /v1/views/reports`: days that have a report of a night, newest first."""
+
+    reports: tuple[str, ...]
+
+
+class Report(Model):
+    """`GET /v1/views/reports/{day}`: ids, reasons and counts, never a value."""
+
+    day: str
+    text: str
+
+
 class AuditLine(Model):
     """One line of the audit log."""
 

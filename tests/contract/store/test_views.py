@@ -6,6 +6,7 @@ import pytest
 
 from bead.clients.views import ViewClient
 from bead.conversations import Block, BlockKind
+from bead.errors import NotFound
 from bead.facts import FactType, Status, Trust
 from bead.turns import Role
 from bead.wire.store import AppendTurn, CommitBlocks, Mark
@@ -137,3 +138,16 @@ async def test_audit_lines_come_newest_first_page_by_page(local: Open, views: Vi
     assert {line.what for line in page.lines} == {first.uid}
     assert (page.total, rest.next_before) == (3, None)
     assert [line.verb for line in (await views.audit(what=first.uid, verb="created")).lines] == ["created"]
+
+
+async def test_reports_are_told_newest_first_and_one_by_its_day(local: Open, views: ViewClient) -> None:
+    folder = local.home.reports
+    folder.mkdir(parents=True, exist_ok=True)
+    for day in ("2026-11-29", "2026-11-30"):
+        (folder / f"{day}.md").write_text(f"# {day}\n")
+    (folder / "notes.txt").write_text("none of bead's")
+    assert (await views.reports()).reports == ("2026-11-30", "2026-11-29")
+    assert (await views.report("2026-11-29")).text == "# 2026-11-29\n"
+    for absent in ("2026-11-28", "../../audit"):
+        with pytest.raises(NotFound):
+            await views.report(absent)

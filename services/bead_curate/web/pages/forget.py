@@ -7,8 +7,8 @@ its own list, for ten minutes (I7).
 from starlette.responses import Response
 
 from bead.errors import BadRequest, NotFound
-from bead.wire.forget import MAX_MATCH_CHARS, ConfirmSelected, SelectForget, SelectPreview
-from bead.wire.store import ConfirmForget, ForgetKeys, ForgetReceipt
+from bead.wire.forget import MAX_MATCH_CHARS, ConfirmSelected, SelectForget
+from bead.wire.store import ConfirmForget, ForgetKeys
 from bead_curate.web.app import Page
 
 
@@ -37,10 +37,8 @@ async def select_preview(page: Page) -> Response:
     elif session:
         selection = SelectForget(session=session)
     else:
-        selection = SelectForget(match=page.sent("match").strip()[:MAX_MATCH_CHARS])
-    body = selection.model_dump_json().encode()
-    answer = await page.backend.post("store", "/v1/forget/select/preview", body)
-    found = SelectPreview.model_validate_json(answer)
+        selection = SelectForget(match=_match(page))
+    found = await page.backend.store.preview_selected(selection)
     if found.confirm is None:
         raise NotFound("nothing holds that text")
     return page.show("forgetselected.html", preview=found, selection=selection, turn=turn, back=_back(page))
@@ -49,10 +47,9 @@ async def select_preview(page: Page) -> Response:
 async def select_confirm(page: Page) -> Response:
     """Forget the selection that the preview showed, once."""
     request = ConfirmSelected(
-        match=page.sent("match") or None, session=page.sent("session") or None, confirm=page.sent("confirm")
+        match=_match(page) or None, session=page.sent("session") or None, confirm=page.sent("confirm")
     )
-    answer = await page.backend.post("store", "/v1/forget/select", request.model_dump_json().encode())
-    return page.show("receipt.html", receipt=ForgetReceipt.model_validate_json(answer))
+    return page.show("receipt.html", receipt=await page.backend.store.forget_selected(request))
 
 
 async def _text_of(page: Page, session: str, turn: str) -> str:
@@ -62,6 +59,11 @@ async def _text_of(page: Page, session: str, turn: str) -> str:
     if not text.strip():
         raise NotFound("there is no such turn, or it holds no text")
     return text.strip()[:MAX_MATCH_CHARS]
+
+
+def _match(page: Page) -> str:
+    """The text of the form as it was written; browsers send line ends of their own."""
+    return page.sent("match").replace("\r\n", "\n").strip()[:MAX_MATCH_CHARS]
 
 
 def _back(page: Page) -> str:

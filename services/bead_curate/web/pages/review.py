@@ -7,7 +7,7 @@ refused from now on. What reads like an instruction is shown collapsed, and all 
 import asyncio
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from starlette.responses import Response
 
@@ -155,8 +155,7 @@ async def source_of(backend: Backend, source: str) -> Source:
 
 def agent_of(item: ReviewItem) -> str:
     """Who proposed it."""
-    said: Any = getattr(item, "harness", None)
-    return str(said) if said else "dream" if item.trust is Trust.DREAM_INFERRED else NOBODY
+    return item.harness or ("dream" if item.trust is Trust.DREAM_INFERRED else NOBODY)
 
 
 def _fits(item: ReviewItem, agent: str, kind: str) -> bool:
