@@ -27,6 +27,8 @@ def recalled(asked: RecallRequest, *facts: FactVersion) -> RecallAnswer:
 class EverythingPasses:
     """A gate under which every fact passes, scored by the number in its key."""
 
+    threshold = 0.0
+
     def judge(self, request: RecallRequest, facts: VisibleFacts) -> list[Judged]:
         return [Judged(known, float(known.fact.key[-1]), ()) for known in facts.all()]
 
