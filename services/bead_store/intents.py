@@ -125,10 +125,11 @@ class Intents:
 
     def _erase_orphans(self, names: list[str]) -> None:
         for name in names:
-            path = self._folder / name / SOUGHT
-            if name not in self.open and path.exists():
-                self._disk.erase(path)
-                self._disk.remove_empty(path.parent, self._folder)
+            folder = self._folder / name
+            if name not in self.open and folder.is_dir() and not folder.is_symlink():
+                if (folder / SOUGHT).exists():
+                    self._disk.erase(folder / SOUGHT)
+                self._disk.remove_empty(folder, self._folder)
 
     def _path(self, id: str) -> Path:
         return self._folder / f"{id}.json"
