@@ -73,12 +73,12 @@ class Traces:
         self._drop_old()
 
     def append(self, trace: TurnTrace) -> KeptTrace:
-        """Keep `trace`; synced with the next group."""
+        """Keep `trace`: it survives the death of this process, and may be lost with the power."""
         kept = KeptTrace(self._seq + 1, trace.without(self._forgotten))
         line = _encode(kept) + b"\n"
         if len(line) > MAX_TRACE_BYTES:
             raise BadRequest("the trace is too long")
-        self._disk.append(self._place(), line)
+        self._disk.append_loose(self._place(), line)
         self._seq = kept.seq
         self._newest.append(kept)
         return kept

@@ -75,3 +75,19 @@ def test_line_holds_no_field_that_says_nothing(tmp_path: Path, days: Days) -> No
 
     (path,) = (tmp_path / "traces").iterdir()
     assert set(json.loads(path.read_text())["trace"]) == {"turn", "at", "session"}
+
+
+def test_trace_costs_no_fsync_and_its_file_is_private(
+    tmp_path: Path, days: Days, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = Disk()
+    kept = Traces(tmp_path / "traces", disk, days)
+    kept.append(trace())
+    synced: list[int] = []
+    monkeypatch.setattr("os.fsync", synced.append)
+
+    kept.append(trace())
+    disk.sync_appended()
+
+    (path,) = (tmp_path / "traces").iterdir()
+    assert synced == [] and path.stat().st_mode & 0o777 == 0o600
