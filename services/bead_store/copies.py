@@ -121,7 +121,9 @@ class Copies:
     def _in_one(self, copy: Copy, gone: Gone) -> Outcome:
         path, handler = Path(copy.path), self.handlers.get(copy.kind)
         if handler is None:
-            return Outcome(0, (f"{path}: bead cannot forget in a copy of this kind ({copy.kind}); remove it by hand",))
+            return Outcome(
+                0, (f"{path}: nobody here can forget in a copy of this kind ({copy.kind}); remove it by hand",)
+            )
         if not path.exists():
             return Outcome(0, (f"{path}: not there now; if it exists elsewhere it still holds it ({copy.kind})",))
         try:

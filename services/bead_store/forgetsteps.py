@@ -323,7 +323,9 @@ class Steps:
                 self._disk.overwrite(path, found)
                 data = files.read(path, MAX_BYTES)
             if wanted.holds(data.decode("utf-8", "replace")):
-                left.append(f"{path}: it holds the text and bead cannot take it out; look at it and change it by hand")
+                left.append(
+                    f"{path}: it holds the text, which cannot be taken out in place; look at it and change it by hand"
+                )
         except FileNotFoundError:
             return 0
         except DamagedFile as error:
