@@ -47,3 +47,16 @@ def test_blocks_sit_in_the_developer_item_and_in_the_persons_own(codex: AgentDes
     assert [item["role"] for item in found] == ["developer", "user"]
     assert all(item["content"][-1]["text"].startswith("<bead-memory") for item in found)
     assert "instructions" not in body
+
+
+def test_wrap_starts_codex_with_its_own_provider_through_bead(codex: AgentDesk) -> None:
+    codex.open()
+    config = codex.seat.home / ".codex" / "config.toml"
+    config.write_text(config.read_text().replace('model_provider = "bead"\n', ""))
+    codex.bead("remember", SAID)
+
+    codex.wrap("exec", "--dangerously-bypass-approvals-and-sandbox", "TURN:1 how do I ship this?")
+
+    [request] = codex.provider.model_requests()
+    assert SAID in request.body.decode()
+    assert request.path == "/v1/responses"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.harness.agents import Agent
+from tests.harness.agents import KEY, Agent
 from tests.harness.claude_code import Seat
 from tests.harness.namespace import LoopbackNamespace, Started, clean_environment
 from tests.harness.records import Records
@@ -64,6 +64,17 @@ class AgentDesk:
         )
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
+
+    def wrap(self, *arguments: str) -> None:
+        """`bead wrap` with that agent's name and arguments, as the person types it."""
+        folder = self.agent.folder()
+        done = self.namespace.run(
+            [BEAD, "wrap", self.agent.program, "--", *arguments],
+            environment=clean_environment(self.seat.home, path=[BEAD.parent, folder]) | {"CODEX_API_KEY": KEY},
+            folder=self.seat.project,
+            timeout_s=60,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
 
     def ask(self, prompt: str, *, again: bool = False) -> str:
         """One prompt to the agent; with `again`, in its newest session."""

@@ -23,6 +23,7 @@ examples:
   bead wrap claude
   bead wrap claude -- --resume
   bead wrap claude -- -p "what day do we deploy?"
+  bead wrap codex -- exec "what day do we deploy?"
 """
 
 
@@ -43,6 +44,7 @@ def run(args: argparse.Namespace, context: Context) -> int:
     if base_url is None:
         _become(harness, rest, dict(context.environ))
     _note_replaced(context, harness, base_url)
+    rest = [*harness.arguments(base_url), *rest]
     _become(harness, rest, with_memory(harness, base_url, context.environ))
 
 
@@ -99,5 +101,5 @@ def _note_replaced(context: Context, harness: Harness, base_url: str) -> None:
     if before and not before.startswith(f"http://{runtime.LOOPBACK}:") and before != base_url:
         context.output.note(
             f"{harness.base_variable} was set and is replaced; to keep that gateway, make it"
-            " proxy.upstream.anthropic in config.yaml"
+            f" proxy.upstream.{harness.provider} in config.yaml"
         )

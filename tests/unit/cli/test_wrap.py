@@ -163,6 +163,32 @@ def test_no_proxy_is_extended_once() -> None:
     assert with_memory(HARNESSES["claude"], "http://127.0.0.1:7077/t/x", wanted) == wanted
 
 
+@pytest.mark.parametrize(
+    ("name", "variables", "arguments"),
+    [
+        ("gemini", {"GOOGLE_GEMINI_BASE_URL": "http://127.0.0.1:7077/t/x/gemini"}, ()),
+        ("qwen", {"OPENAI_BASE_URL": "http://127.0.0.1:7077/t/x/openai/v1"}, ()),
+        ("codex", {}, ("-c", 'openai_base_url="http://127.0.0.1:7077/openai/v1"')),
+    ],
+)
+def test_every_agent_is_pointed_at_the_proxy_in_its_own_way(
+    monkeypatch: pytest.MonkeyPatch, name: str, variables: dict[str, str], arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr("sys.platform", "linux")
+    harness, base_url = HARNESSES[name], "http://127.0.0.1:7077/t/x"
+
+    assert harness.settings(base_url) == variables
+    assert harness.arguments(base_url) == arguments
+
+
+def test_codex_is_shown_the_capability_only_where_it_cannot_do_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.platform", "darwin")
+
+    assert HARNESSES["codex"].arguments("http://127.0.0.1:7077/t/x")[1] == (
+        'openai_base_url="http://127.0.0.1:7077/t/x/openai/v1"'
+    )
+
+
 def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as server:
         return int(server.getsockname()[1])
