@@ -5,12 +5,13 @@ from importlib import import_module
 
 from bead_cli.context import Context
 
-_SUITES = ("recall",)
+_SUITES = ("recall", "extraction")
 _EPILOG = """\
 examples:
   bead eval recall
   bead eval recall --suite plotline --json
   bead eval recall --latency
+  bead eval extraction
   bead eval recall -h
 """
 

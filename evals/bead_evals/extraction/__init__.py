@@ -1,0 +1,1 @@
+"""How well a night learns: what the rules make of recorded replies."""
