@@ -155,7 +155,7 @@ def read_pairs(home: Home, facts: int) -> list[Pair]:
 
 async def start(home: Home, facts: int, raw_bytes: int) -> Start:
     """Open the store of `home` once."""
-    idle_ms = await _longest_stall(asyncio.sleep(1.0))
+    idle_ms = await longest_stall(asyncio.sleep(1.0))
     service = create_service(StoreSettings(watch="off"), home, "me")
     memory, cpu, children = _resident(), time.process_time(), _children_cpu()
     opened = asyncio.Event()
@@ -171,7 +171,7 @@ async def start(home: Home, facts: int, raw_bytes: int) -> Start:
 
     async with asyncio.TaskGroup() as group:
         living = group.create_task(live())
-        stall_ms = await _longest_stall(opened.wait())
+        stall_ms = await longest_stall(opened.wait())
         grown = _resident() - memory
         own, below = time.process_time() - cpu, _children_cpu() - children
         done.set()
@@ -254,7 +254,7 @@ def _times(seconds: list[float]) -> Times:
     return Times(statistics.median(ordered) * 1e3, p95 * 1e3, len(ordered))
 
 
-async def _longest_stall(until: Awaitable[object]) -> float:
+async def longest_stall(until: Awaitable[object]) -> float:
     """Longest time, in milliseconds, that this loop was late, until `until` is done."""
     longest = 0.0
     waiting = asyncio.ensure_future(until)
