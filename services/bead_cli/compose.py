@@ -157,7 +157,7 @@ def wire(
         "dream": InProcessTransport("dream", dream.app),
     }
     curate = create_curate(settings.curate, ready.home_id, buses, shown)
-    scheduler = create_scheduler(settings.scheduler, ready.home_id)
+    scheduler = create_scheduler(settings.scheduler, ready.home_id, buses)
     proxy = create_proxy(
         settings.proxy,
         owner=settings.owner,

@@ -30,6 +30,7 @@ Scopes = Mapping[str, tuple[str, ...]]
 _STORE_WAIT_S = 30.0
 _RETRY_S = 0.2
 _CURATE_CALLS = ("dream", "index", "store")
+_SCHEDULER_CALLS = ("dream", "index", "store")
 
 
 class _Node(NamedTuple):
@@ -181,7 +182,8 @@ async def _service(name: str, node: _Node) -> tuple[Service, Scopes]:
         return create_dream(settings.dream, home_id, node.bus(name, "store"), node.context.environ), DREAM_SCOPES
     from bead_scheduler.app import create_service as create_scheduler
 
-    return create_scheduler(settings.scheduler, home_id), {}
+    calls = {service: node.bus(name, service) for service in _SCHEDULER_CALLS}
+    return create_scheduler(settings.scheduler, home_id, calls), {}
 
 
 async def _home_id(caller: str, node: _Node) -> str:

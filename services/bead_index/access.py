@@ -8,6 +8,6 @@ _PEOPLE = ("GET /v1/search", "GET /v1/applied", "GET /metrics")
 SCOPES: Mapping[str, tuple[str, ...]] = {
     "proxy": _ANSWERS,
     "dream": (*_ANSWERS, *_PEOPLE),
-    "curate": (*_ANSWERS, *_PEOPLE, "POST /v1/rebuild", "POST /v1/explain"),
-    "scheduler": ("GET /v1/applied", "GET /metrics", "POST /v1/rebuild"),
+    "curate": (*_ANSWERS, *_PEOPLE, "POST /v1/rebuild", "POST /v1/check", "POST /v1/explain"),
+    "scheduler": ("GET /v1/applied", "GET /metrics", "POST /v1/check"),
 }

@@ -1,27 +1,78 @@
-"""The scheduler service: so far its health alone, so that what composes services already counts on it."""
+"""The scheduler service: APScheduler gives the beat, `table` runs what is due; `GET /v1/jobs` tells the table.
 
-from collections.abc import AsyncIterator
+Notes of runs lie in the store; this service keeps nothing.
+"""
+
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, tzinfo
+from zoneinfo import ZoneInfo
 
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+from apscheduler.triggers.interval import IntervalTrigger
 from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 
 from bead import __version__
 from bead.bus.service import Service, create_api
+from bead.bus.transport import Transport
+from bead.clients.store import StoreClient
 from bead.settings import SchedulerSettings
 from bead.wire.health import Health
+from bead.wire.jobs import JobName, JobTable
+from bead_scheduler.table import Table, Work, look_quietly
+from bead_scheduler.works import works
 
 
-def create_service(settings: SchedulerSettings, home_id: str) -> Service:
-    """Wire the service from its settings alone."""
+def create_service(
+    settings: SchedulerSettings,
+    home_id: str,
+    buses: Mapping[str, Transport],
+    host_works: Mapping[JobName, Work] | None = None,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> Service:
+    """Wire the service over the `buses` it may call; `host_works` are jobs that only a process on the host can do."""
     registry = CollectorRegistry()
+    zone: tzinfo = ZoneInfo(settings.timezone) if settings.timezone else AsyncIOScheduler().timezone
+    table = Table(
+        settings.jobs, works(buses) | dict(host_works or {}), StoreClient(buses["store"]), clock, zone, registry
+    )
 
     def health() -> Health:
-        return Health(name="scheduler", version=__version__, ready=True, home_id=home_id)
+        return Health(
+            name="scheduler",
+            version=__version__,
+            ready=True,
+            home_id=home_id,
+            degraded=table.trouble(),
+            jobs=table.jobs(),
+        )
 
-    return Service("scheduler", create_api("scheduler", _no_resources, health, registry), registry=registry)
+    @asynccontextmanager
+    async def resources(api: FastAPI) -> AsyncIterator[None]:
+        beat = AsyncIOScheduler(timezone=UTC)
+        every = IntervalTrigger(seconds=settings.look_s, timezone=UTC)
+        beat.add_job(
+            look_quietly,
+            every,
+            args=[table],
+            next_run_time=datetime.now(UTC),
+            misfire_grace_time=None,
+            coalesce=True,
+            max_instances=1,
+        )
+        beat.start()
+        try:
+            yield
+        finally:
+            beat.shutdown(wait=False)
+
+    api = create_api("scheduler", resources, health, registry)
+    _add_routes(api, table)
+    return Service("scheduler", api, registry=registry)
 
 
-@asynccontextmanager
-async def _no_resources(api: FastAPI) -> AsyncIterator[None]:
-    yield
+def _add_routes(api: FastAPI, table: Table) -> None:
+    @api.get("/v1/jobs")
+    async def jobs() -> JobTable:
+        return JobTable(jobs=table.jobs())

@@ -25,6 +25,16 @@ SCOPES: Mapping[str, tuple[str, ...]] = {
         "POST /v1/changes/ack",
         "POST /v1/projects/resolve",
     ),
-    "scheduler": (*_READ, "GET /v1/queue", "GET /v1/damage", "POST /v1/marks", "POST /v1/use/refresh"),
+    "scheduler": (
+        *_READ,
+        "GET /v1/queue",
+        "GET /v1/damage",
+        "GET /v1/audit/verify",
+        "GET /v1/jobs",
+        "PUT /v1/jobs",
+        "POST /v1/use/refresh",
+        "POST /v1/conversations/clear",
+        "POST /v1/backup",
+    ),
     "curate": ("GET /", "POST /"),
 }

@@ -41,6 +41,11 @@ class Home:
         return self.root / "store" / "use.jsonl"
 
     @property
+    def jobs(self) -> Path:
+        """What the scheduler ran and runs next."""
+        return self.root / "store" / "jobs.json"
+
+    @property
     def traces(self) -> Path:
         """What was injected why, ids and numbers only; one file a day."""
         return self.root / "store" / "traces"

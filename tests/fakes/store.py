@@ -33,6 +33,7 @@ from bead.facts import FactType, FactVersion, Sensitivity, Status, TriggerCard
 from bead.projects import same_project, scope_name, strength
 from bead.turns import Role
 from bead.wire.health import Health
+from bead.wire.jobs import ConversationsCleared, JobTable
 from bead.wire.store import (
     Acknowledge,
     AppendTurn,
@@ -112,6 +113,7 @@ class FakeStore:
         self.conversations: dict[str, Conversation] = {}
         self._whose: dict[str, tuple[str, str]] = {}
         self.traces: list[KeptTrace] = []
+        self.jobs = JobTable()
         self._trace_seq = 0
         self._traced = asyncio.Condition()
         self._used: list[tuple[datetime, tuple[str, ...]]] = []
@@ -577,6 +579,18 @@ def _add_routes(api: FastAPI, store: FakeStore) -> None:
     @api.post("/v1/changes/ack", status_code=204)
     async def acknowledge(request: Acknowledge) -> None:
         store.acknowledged[request.consumer] = request.seq
+
+    @api.get("/v1/jobs")
+    async def jobs() -> JobTable:
+        return store.jobs
+
+    @api.put("/v1/jobs", status_code=204)
+    async def keep_jobs(table: JobTable) -> None:
+        store.jobs = table
+
+    @api.post("/v1/conversations/clear")
+    async def clear_conversations() -> ConversationsCleared:
+        return ConversationsCleared(conversations=0)  # none is ever old
 
     @api.get("/v1/traces")
     async def traces(after: int | None = None, limit: int = 100, wait_s: float = 0.0) -> Response:

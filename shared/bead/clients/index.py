@@ -59,6 +59,14 @@ class IndexClient:
         """Throw the copy away and build it again from the store."""
         await call(self._bus, "POST", "/v1/rebuild", timeout_s=600.0)
 
+    async def check(self) -> None:
+        """Compare the copy with the store and repair what differs.
+
+        Raises:
+            Unavailable: it was not done in time.
+        """
+        await call(self._bus, "POST", "/v1/check", timeout_s=600.0)
+
     async def applied(self, seq: int, wait_s: float = 5.0) -> bool:
         """Wait until the index has applied change `seq`; False when it has not within `wait_s`."""
         answer = await call(self._bus, "GET", "/v1/applied", query={"seq": seq, "wait_s": wait_s}, timeout_s=wait_s + 5)

@@ -2,6 +2,8 @@
 
 from pydantic import BaseModel, ConfigDict
 
+from bead.wire.jobs import Job
+
 
 class Health(BaseModel):
     """Ready only when a real request would succeed; `degraded` says in plain words what does not work."""
@@ -13,3 +15,5 @@ class Health(BaseModel):
     ready: bool
     home_id: str
     degraded: tuple[str, ...] = ()
+    jobs: tuple[Job, ...] = ()
+    """The scheduler's table; of the other services empty."""

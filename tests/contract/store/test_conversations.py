@@ -1,5 +1,6 @@
 """Conversation state: what was inserted is found again at the same place, with the same bytes (I9, D6)."""
 
+import os
 from pathlib import Path
 
 import msgspec
@@ -162,3 +163,17 @@ async def test_damaged_conversation_does_not_stop_the_others(home: Home) -> None
 
 def damage(path: Path) -> None:
     path.write_bytes(b"{broken\n" + path.read_bytes())
+
+
+async def test_a_conversation_that_has_not_gone_on_for_long_is_cleared_and_the_others_stay(home: Home) -> None:
+    async with opened(home) as store:
+        await commit(store, PINNED)
+        await commit(store, PINNED, session="young")
+        os.utime(home.sessions / "s-t.jsonl", (0, 0))
+
+        assert (await store.client.clear_conversations()).conversations == 1
+
+        assert (await find(store, 1)).blocks == ()
+        assert (await find(store, 1, session="young")).blocks == (PINNED,)
+        assert [path.stem for path in home.sessions.glob("*.jsonl")] == ["young-t"]
+        assert (await store.client.clear_conversations()).conversations == 0

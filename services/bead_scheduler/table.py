@@ -1,0 +1,138 @@
+"""The table of jobs at work: looks at the clock, runs what is due one after the other, and notes each run in the store.
+
+When a job is due is `timetable`'s to say, what it does is a function it is given.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime, tzinfo
+from typing import Protocol
+
+import structlog
+from prometheus_client import CollectorRegistry, Counter, Gauge
+
+from bead.errors import BeadError, Unavailable
+from bead.settings import JobSettings, JobsSettings
+from bead.wire.jobs import MAX_MESSAGE, Job, JobName, JobResult, JobRun, JobTable
+from bead_scheduler.timetable import due, next_moment
+
+Work = Callable[[], Awaitable[str]]
+"""Does one job; what it did in a few words without content. Raises BeadError when it could not."""
+
+log = structlog.get_logger()
+
+
+class Keeper(Protocol):
+    """Where the table outlives the process: the store."""
+
+    async def jobs(self) -> JobTable: ...
+
+    async def keep_jobs(self, table: JobTable) -> None: ...
+
+
+class Table:
+    """The jobs of one home. Only jobs that somebody can do here (`works`) are in it."""
+
+    def __init__(
+        self,
+        settings: JobsSettings,
+        works: Mapping[JobName, Work],
+        keeper: Keeper,
+        clock: Callable[[], datetime],
+        zone: tzinfo,
+        registry: CollectorRegistry,
+    ) -> None:
+        self._settings = settings
+        self._works = {name: works[name] for name in JobName if name in works}
+        self._keeper = keeper
+        self._clock = clock
+        self._zone = zone
+        self._jobs: dict[JobName, Job] = {}
+        self._others: tuple[Job, ...] = ()
+        self._at_work = asyncio.Lock()
+        self._runs = Counter("bead_job_runs", "Runs of jobs, by how they ended", ("job", "result"), registry=registry)
+        self._took = Gauge("bead_job_seconds", "Time that the last run of a job took", ("job",), registry=registry)
+
+    async def look(self) -> None:
+        """Run what is due now. What cannot be noted is not begun: it would begin again after each restart."""
+        async with self._at_work:
+            if not self._jobs:
+                await self._load()
+            for name in self._works:
+                job = self._jobs[name]
+                moment = self._due(job)
+                if moment is not None:
+                    await self._run(job, moment)
+
+    def jobs(self) -> tuple[Job, ...]:
+        """The table as it is now; empty before the store has answered."""
+        return tuple(self._jobs.values())
+
+    def trouble(self) -> tuple[str, ...]:
+        """Jobs whose last run failed, in words for a person."""
+        failed = (job for job in self._jobs.values() if job.is_on and job.last and job.last.result is JobResult.FAILED)
+        return tuple(f"job '{job.name}' failed: {job.last.message}" for job in failed if job.last)
+
+    def _due(self, job: Job) -> datetime | None:
+        if not job.is_on:
+            return None
+        return due(job.at, job.since, job.last.due if job.last else None, self._clock(), self._zone)
+
+    async def _load(self) -> None:
+        known = {job.name: job for job in (await self._keeper.jobs()).jobs}
+        now = self._clock()
+        jobs = {name: self._line(name, known.get(name), now) for name in self._works}
+        self._others = tuple(job for name, job in known.items() if name not in jobs)
+        await self._keeper.keep_jobs(JobTable(jobs=(*jobs.values(), *self._others)))
+        self._jobs = jobs
+
+    def _line(self, name: JobName, known: Job | None, now: datetime) -> Job:
+        setting: JobSettings = getattr(self._settings, name.value)
+        since = now
+        if known and known.is_on and known.at == setting.at and known.since <= now:
+            since = known.since
+        line = Job(name=name, is_on=setting.on, at=setting.at, since=since, last=known.last if known else None)
+        return self._with_next(line)
+
+    def _with_next(self, job: Job) -> Job:
+        now = self._clock()
+        last = job.last.due if job.last else None
+        moment = due(job.at, job.since, last, now, self._zone) or next_moment(job.at, now, self._zone)
+        return job.model_copy(update={"next": moment if job.is_on else None})
+
+    async def _run(self, job: Job, moment: datetime) -> None:
+        run = JobRun(due=moment, started=self._clock())
+        await self._note(job.model_copy(update={"last": run}))
+        began = time.monotonic()
+        result, message = await self._outcome(job.name)
+        self._took.labels(job.name).set(time.monotonic() - began)
+        self._runs.labels(job.name, result).inc()
+        log.info("job ended", job=job.name.value, result=result.value)
+        ended = run.model_copy(update={"ended": self._clock(), "result": result, "message": message[:MAX_MESSAGE]})
+        await self._note(job.model_copy(update={"last": ended}))
+
+    async def _outcome(self, name: JobName) -> tuple[JobResult, str]:
+        try:
+            return JobResult.DONE, await self._works[name]()
+        except BeadError as error:
+            return JobResult.FAILED, error.message
+        except Exception as error:
+            # The class only: an exception's text may hold what it choked on (I15).
+            log.error("job broke", job=name.value, error=type(error).__name__)
+            return JobResult.FAILED, f"it broke ({type(error).__name__}); `bead logs` has the time"
+
+    async def _note(self, job: Job) -> None:
+        jobs = {**self._jobs, job.name: self._with_next(job)}
+        self._jobs = jobs
+        await self._keeper.keep_jobs(JobTable(jobs=(*jobs.values(), *self._others)))
+
+
+async def look_quietly(table: Table) -> None:
+    """One look at the clock; a store that does not answer is asked again at the next one."""
+    try:
+        await table.look()
+    except Unavailable:
+        log.warning("jobs wait for the store")
+    except BeadError as error:
+        log.error("jobs could not be looked at", error=error.code)

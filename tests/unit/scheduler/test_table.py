@@ -1,0 +1,162 @@
+"""The table at work, under a clock of the test's and a keeper in memory."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from bead.errors import Unavailable
+from bead.settings import JobSettings, JobsSettings
+from bead.wire.jobs import MAX_MESSAGE, Job, JobName, JobResult, JobTable
+from bead_scheduler.table import Table, Work, look_quietly
+
+
+class Keeper:
+    """Keeps the table as the store does."""
+
+    def __init__(self) -> None:
+        self.table = JobTable()
+        self.is_away = False
+        self.seen: list[JobTable] = []
+
+    async def jobs(self) -> JobTable:
+        if self.is_away:
+            raise Unavailable("the store does not answer")
+        return self.table
+
+    async def keep_jobs(self, table: JobTable) -> None:
+        if self.is_away:
+            raise Unavailable("the store does not answer")
+        self.seen.append(table)
+        self.table = JobTable.model_validate_json(table.model_dump_json())
+
+
+class Machine:
+    """A bead whose clock the test moves; `start` is a new process on the same home."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 11, 30, 12, tzinfo=UTC)
+        self.keeper = Keeper()
+        self.ran: list[JobName] = []
+        self.fails: dict[JobName, Exception] = {}
+        self.settings = JobsSettings()
+        self.table = self.start()
+
+    def start(self, *names: JobName) -> Table:
+        works = {name: self._work(name) for name in names or (JobName.STATE, JobName.DREAM, JobName.STORE)}
+        self.table = Table(self.settings, works, self.keeper, lambda: self.now, UTC, CollectorRegistry())
+        return self.table
+
+    async def at(self, now: datetime) -> list[JobName]:
+        """What runs when the clock is looked at then."""
+        self.now = now
+        self.ran.clear()
+        await self.table.look()
+        return list(self.ran)
+
+    def _work(self, name: JobName) -> Work:
+        async def work() -> str:
+            self.ran.append(name)
+            if name in self.fails:
+                raise self.fails[name]
+            return f"did {name}"
+
+        return work
+
+
+@pytest.fixture
+async def machine() -> Machine:
+    machine = Machine()
+    await machine.table.look()
+    return machine
+
+
+NIGHT = datetime(2026, 12, 1, 5, tzinfo=UTC)
+
+
+def job(machine: Machine, name: JobName) -> Job:
+    return next(job for job in machine.keeper.table.jobs if job.name is name)
+
+
+async def test_nothing_runs_when_bead_is_installed(machine: Machine) -> None:
+    assert machine.ran == []
+    assert job(machine, JobName.DREAM).next == datetime(2026, 12, 1, 3, 30, tzinfo=UTC)
+
+
+async def test_what_is_due_runs_in_the_order_of_the_table_and_once(machine: Machine) -> None:
+    assert await machine.at(NIGHT) == [JobName.STATE, JobName.DREAM, JobName.STORE]
+    assert await machine.at(NIGHT + timedelta(hours=3)) == []
+
+
+async def test_a_restart_repeats_nothing(machine: Machine) -> None:
+    await machine.at(NIGHT)
+    machine.start()
+    assert await machine.at(NIGHT + timedelta(minutes=1)) == []
+
+
+async def test_a_process_that_died_in_a_job_does_not_begin_it_again_that_day(machine: Machine) -> None:
+    machine.fails[JobName.STATE] = SystemExit()  # type: ignore[assignment]
+    with pytest.raises(SystemExit):
+        await machine.at(NIGHT)
+    del machine.fails[JobName.STATE]
+    machine.start()
+    assert await machine.at(NIGHT + timedelta(minutes=1)) == [JobName.DREAM, JobName.STORE]
+    last = job(machine, JobName.STATE).last
+    assert last is not None and last.result is JobResult.RUNNING and last.ended is None
+
+
+async def test_a_night_without_power_is_caught_up_once(machine: Machine) -> None:
+    machine.start()
+    assert await machine.at(NIGHT + timedelta(days=9, hours=4)) == [JobName.STATE, JobName.DREAM, JobName.STORE]
+    assert await machine.at(NIGHT + timedelta(days=9, hours=5)) == []
+
+
+async def test_a_failed_job_says_why_and_keeps_no_other_back(machine: Machine) -> None:
+    machine.fails[JobName.STATE] = Unavailable("the disk is full " + "x" * MAX_MESSAGE)
+    assert await machine.at(NIGHT) == [JobName.STATE, JobName.DREAM, JobName.STORE]
+    last = job(machine, JobName.STATE).last
+    assert last is not None and last.result is JobResult.FAILED and last.message.startswith("the disk is full")
+    assert machine.table.trouble()[0].startswith("job 'state' failed: the disk is full")
+
+
+async def test_an_unforeseen_error_tells_its_class_and_no_content(machine: Machine) -> None:
+    machine.fails[JobName.STATE] = RuntimeError("what a person typed")
+    await machine.at(NIGHT)
+    last = job(machine, JobName.STATE).last
+    assert last is not None and "RuntimeError" in last.message and "typed" not in last.message
+
+
+async def test_a_job_that_is_off_does_not_run_and_does_not_catch_up_when_it_is_on_again(machine: Machine) -> None:
+    machine.settings = JobsSettings(dream=JobSettings(at="03:30", on=False))
+    machine.start()
+    assert JobName.DREAM not in await machine.at(NIGHT)
+    assert job(machine, JobName.DREAM).next is None
+    machine.settings = JobsSettings()
+    machine.start()
+    assert await machine.at(NIGHT + timedelta(hours=1)) == []
+    assert JobName.DREAM in await machine.at(NIGHT + timedelta(days=1))
+
+
+async def test_another_time_in_the_config_counts_from_then_on(machine: Machine) -> None:
+    machine.settings = JobsSettings(dream=JobSettings(at="11:00"))
+    machine.start()
+    assert await machine.at(datetime(2026, 11, 30, 12, 30, tzinfo=UTC)) == []
+    assert job(machine, JobName.DREAM).next == datetime(2026, 12, 1, 11, tzinfo=UTC)
+
+
+async def test_no_job_begins_while_the_store_is_away(machine: Machine) -> None:
+    machine.keeper.is_away = True
+    machine.now = NIGHT
+    await look_quietly(machine.table)
+    assert machine.ran == []
+    machine.keeper.is_away = False
+    assert JobName.DREAM in await machine.at(NIGHT)
+
+
+async def test_a_bead_without_the_drain_keeps_what_another_noted_of_it(machine: Machine) -> None:
+    machine.start(JobName.DRAIN, JobName.STATE)
+    await machine.at(NIGHT)
+    await machine.at(NIGHT + timedelta(days=1))
+    machine.start(JobName.STATE)
+    await machine.at(NIGHT + timedelta(days=2))
+    assert job(machine, JobName.DRAIN).last is not None
