@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.install import HarnessUnavailable, cache_folder, installed_claude_code
+from tests.harness.install import HarnessUnavailable, cache_folder, installed_agent, installed_claude_code
 
 GOOD_NPM = """#!/bin/sh
 echo called >> "$NPM_LOG"
@@ -59,6 +59,18 @@ def test_half_an_install_does_not_count_and_is_tried_again(
     use_npm(GOOD_NPM)
 
     assert installed_claude_code(tmp_path / "cache").is_dir()
+
+
+def test_another_agent_is_installed_once_under_its_version(tmp_path: Path, use_npm: Callable[[str], None]) -> None:
+    use_npm(FAILING_NPM)
+    with pytest.raises(HarnessUnavailable, match="no such package"):
+        installed_agent("@made/up", "1.2.3", tmp_path / "cache")
+    use_npm(GOOD_NPM)
+
+    folders = {installed_agent("@made/up", "1.2.3", tmp_path / "cache") for _ in range(2)}
+
+    assert [folder.name.startswith("made-up-1.2.3-node-") for folder in folders] == [True]
+    assert (tmp_path / "npm.log").read_text() == "called\n"
 
 
 def test_a_missing_npm_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
