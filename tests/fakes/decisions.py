@@ -4,6 +4,7 @@ Places that the fake does not have (files, drafts, episodes, an audit log) are n
 """
 
 import secrets
+from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from bead import keys
 from bead.conversations import Block, Conversation
 from bead.errors import BadRequest, Exists, NotConfirmed, NotFound, Tombstoned
 from bead.facts import FactVersion, Trust
+from bead.wire.forget import ConfirmSelected, SelectedPlace, SelectForget, SelectPreview
 from bead.wire.store import (
     ChangeKind,
     ConfirmForget,
@@ -25,7 +27,7 @@ from bead.wire.store import (
     Rekeyed,
     WriteFact,
 )
-from bead_store.values import holds, needles, normal
+from bead_store.values import MIN_SEARCHED_CHARS, holds, needles, normal
 
 if TYPE_CHECKING:
     from tests.fakes.store import FakeStore
@@ -154,6 +156,57 @@ class Decisions:
         return ForgetReceipt(
             forgot=tuple(there), missing=missing, level=1, file_system="none", places=places, index=self._index()
         )
+
+    def preview_selected(self, request: SelectForget) -> SelectPreview:
+        """`POST /v1/forget/select/preview`, by text only."""
+        there, turns, subject = self._selected(request)
+        word = secrets.token_urlsafe() if there or turns else None
+        if word:
+            self._words[word] = subject
+        facts = [
+            SelectedPlace(place="facts", name=key, project=None, count=len(self._store.facts[key])) for key in there
+        ]
+        said = [
+            SelectedPlace(place="raw turns", name=session, project=None, count=count)
+            for session, count in Counter(session for session, _ in turns).items()
+        ]
+        return SelectPreview(
+            hits=(*facts, *said), keys=tuple(there), turns=len(turns), confirm=word, expires_s=600
+        )  # fmt: skip
+
+    async def forget_selected(self, request: ConfirmSelected) -> ForgetReceipt:
+        """`POST /v1/forget/select`, by text only."""
+        there, turns, subject = self._selected(request)
+        if not there and not turns:
+            raise NotFound("nothing holds it")
+        if self._words.pop(request.confirm, None) != subject:
+            raise NotConfirmed("look at the preview again")
+        for session, ordinal in turns:
+            await self._store.redact_turn(session, ordinal)
+        self._buried.add(normal(request.match or ""))
+        if not there:
+            return ForgetReceipt(
+                forgot=(), missing=(), level=1, file_system="none", places=(), index=self._index()
+            )  # fmt: skip
+        asked = ForgetKeys(keys=tuple(there))
+        word = self.preview(asked).confirm or ""
+        return await self.forget(ConfirmForget(keys=asked.keys, confirm=word))
+
+    def _selected(self, request: SelectForget) -> tuple[list[str], list[tuple[str, int]], str]:
+        if request.match is None or len(normal(request.match)) < MIN_SEARCHED_CHARS:
+            raise BadRequest("the fake forgets by text, of three characters or more")
+        wanted, facts = needles([request.match]), self._store.facts
+        named = {str(keys.parse(key)) for key in request.keys}
+        there = sorted(
+            key for key, held in facts.items() if key in named or any(holds(each.body, wanted) for each in held)
+        )
+        turns = [
+            (session, turn.ordinal)
+            for session, said in self._store.turns.items()
+            for turn in said.values()
+            if turn.text != _FORGOTTEN and holds(turn.text, wanted)
+        ]
+        return there, turns, repr((request.match, there, turns, self._subject(tuple(there))))
 
     def _index(self) -> IndexState:
         if not self._store.acknowledged:

@@ -32,6 +32,7 @@ from bead.errors import BadRequest, NotFound, ServiceDown, StaleConversation
 from bead.facts import FactType, FactVersion, Sensitivity, Status, TriggerCard
 from bead.projects import same_project, scope_name, strength
 from bead.turns import Role
+from bead.wire.forget import ConfirmSelected, SelectForget, SelectPreview
 from bead.wire.health import Health
 from bead.wire.jobs import ConversationsCleared, JobTable
 from bead.wire.store import (
@@ -555,6 +556,14 @@ def _add_routes(api: FastAPI, store: FakeStore) -> None:
     @api.post("/v1/forget")
     async def forget(request: ConfirmForget) -> ForgetReceipt:
         return await store.decisions.forget(request)
+
+    @api.post("/v1/forget/select/preview")
+    async def preview_selected(request: SelectForget) -> SelectPreview:
+        return store.decisions.preview_selected(request)
+
+    @api.post("/v1/forget/select")
+    async def forget_selected(request: ConfirmSelected) -> ForgetReceipt:
+        return await store.decisions.forget_selected(request)
 
     @api.post("/v1/use/refresh")
     async def refresh_use() -> UseRefreshed:

@@ -15,6 +15,7 @@ from tests.contract.store import (
     test_episodes,
     test_facts,
     test_forget,
+    test_forget_selected,
     test_projects,
     test_rekey,
     test_traces,
@@ -38,6 +39,8 @@ _REAL_ONLY = (
     "a\\nb",
     "file(",
     "RawLog",
+    "MOST_TURNS",
+    "innocent",
 )
 
 
@@ -71,6 +74,7 @@ _MODULES = (
     test_episodes,
     test_facts,
     test_forget,
+    test_forget_selected,
     test_projects,
     test_rekey,
     test_traces,
