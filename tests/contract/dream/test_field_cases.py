@@ -128,6 +128,7 @@ async def test_memory_does_not_feed_itself_and_profiles_are_not_invented(home: H
         }  # fmt: skip
 
 
+@pytest.mark.e2e
 async def test_thirty_nights_of_a_destructive_model_change_nothing_after_the_first(
     home: Home, model: FakeModel
 ) -> None:

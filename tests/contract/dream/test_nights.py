@@ -43,6 +43,7 @@ async def fifty_sessions(house: House) -> None:
         )
 
 
+@pytest.mark.e2e
 async def test_night_without_a_model_proposes_and_tells_but_learns_nothing_by_itself(home: Home) -> None:
     async with living(home) as house:
         await fifty_sessions(house)
@@ -59,6 +60,7 @@ async def test_night_without_a_model_proposes_and_tells_but_learns_nothing_by_it
         assert f"episodes: {50}" in report
 
 
+@pytest.mark.e2e
 async def test_fifty_sessions_are_watched_and_the_night_is_taken_back_byte_for_byte(
     home: Home, model: FakeModel
 ) -> None:

@@ -50,6 +50,7 @@ def test_there_are_two_hundred_in_five_carriers() -> None:
     assert (len(HOSTILE), len(_CARRIERS)) == (200, 5)
 
 
+@pytest.mark.e2e
 @pytest.mark.parametrize("provider", ["none", "openai"])
 async def test_no_hostile_text_is_written_before_a_person_has_seen_it(
     home: Home, model: FakeModel, provider: str
