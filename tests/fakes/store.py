@@ -479,7 +479,7 @@ class FakeStore:
         _add_routes(api, self)
         add_fake_vault_routes(api, lambda: self.vault)
         add_episode_routes(api, self.episodes)
-        add_fake_view_routes(api)
+        add_fake_view_routes(api, self)
         hot = {
             "/v1/turns": _hot(AppendTurn, self.append_turn),
             "/v1/conversations/find": _hot(FindConversation, self.find_conversation),

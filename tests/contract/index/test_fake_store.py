@@ -8,6 +8,7 @@ from types import ModuleType
 import pytest
 
 from bead.bus.transport import InProcessTransport
+from bead.clients.views import ViewClient
 from bead.home import Home
 from tests.contract.store import (
     test_changes,
@@ -23,6 +24,7 @@ from tests.contract.store import (
     test_use,
     test_vault,
     test_verdicts,
+    test_views,
 )
 from tests.contract.store.opening import Open
 from tests.fakes.store import FakeStore
@@ -41,6 +43,11 @@ _REAL_ONLY = (
     "RawLog",
     "MOST_TURNS",
     "innocent",
+    "views.sessions",
+    "views.uses",
+    "views.days",
+    "views.audit",
+    "views.report",
 )
 
 
@@ -53,6 +60,11 @@ async def store(tmp_path: Path) -> AsyncIterator[Open]:
 @pytest.fixture
 def local(store: Open) -> Open:
     return store
+
+
+@pytest.fixture
+def views(store: Open) -> ViewClient:
+    return ViewClient(store.bus)
 
 
 def _tests_without_files(module: ModuleType) -> dict[str, Callable[..., object]]:
@@ -82,6 +94,7 @@ _MODULES = (
     test_use,
     test_vault,
     test_verdicts,
+    test_views,
 )
 for _module in _MODULES:
     globals().update(_tests_without_files(_module))
