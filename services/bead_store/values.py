@@ -73,7 +73,7 @@ def may_hold(data: bytes, wanted: Sequence[str]) -> bool:
         if word.encode() in lowered:
             return True
         if others is None:
-            others = set(data.translate(None, _ASCII).decode("utf-8", "replace"))
+            others = set() if data.isascii() else set(data.translate(None, _ASCII).decode("utf-8", "replace"))
         letters = frozenset(word)
         if any(_is_unseen(char) or not letters.isdisjoint(_folded(char)) for char in others):
             return True
