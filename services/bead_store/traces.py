@@ -35,7 +35,8 @@ MAX_FILE_BYTES = 16 << 20
 """Of one day; what comes after that on a very busy day goes to a further file of it."""
 MAX_BYTES = 64 << 20
 """Of all files."""
-IN_MEMORY = 2_000
+IN_MEMORY = 400
+"""For those who watch; some 2 KB each."""
 MAX_WAIT_S = 60.0
 
 _NAME = re.compile(r"(\d{4}-\d\d-\d\d)(?:\.(\d+))?\.jsonl\Z")
