@@ -389,6 +389,7 @@ class Store:
         self.episodes.load()
         self.disk.remove_leftovers(self.catalogue.load())
         self.facts.finish_interrupted()
+        self.journal.end_open()
 
     def _load_turns(self) -> None:
         self.raw.load()

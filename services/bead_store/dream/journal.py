@@ -61,9 +61,7 @@ class Journal:
 
     def begin(self, request: BeginRun) -> RunRecord:
         """A new run; one that was still open has died. The oldest are let go."""
-        for record in self.runs():
-            if record.state is RunState.RUNNING:
-                self.save(record.model_copy(update={"state": RunState.FAILED, "ended": self._now()}))
+        self.end_open()
         for record in self.runs()[KEPT_RUNS - 1 :]:
             self._drop(record.id)
         started = self._now()
@@ -71,6 +69,13 @@ class Journal:
         record = RunRecord(id=id, started=started, provider=request.provider, model=request.model)
         self.save(record)
         return record
+
+    def end_open(self) -> None:
+        """A run that was at work when the store ended, or when another one begins, has died; it can be undone."""
+        for record in self.runs():
+            if record.state is RunState.RUNNING:
+                dead = {"state": RunState.FAILED, "ended": self._now(), "changes": len(self.done(record.id))}
+                self.save(record.model_copy(update=dead))
 
     def runs(self) -> tuple[RunRecord, ...]:
         """Readable ones, newest first."""

@@ -140,6 +140,25 @@ async def test_undo_that_is_interrupted_is_finished_by_the_next_start(home: Home
         assert (await NightClient(store.bus).runs()).runs[0].state is RunState.UNDONE
 
 
+async def test_run_that_was_at_work_when_the_store_was_killed_can_be_undone(home: Home) -> None:
+    """Also a version that was written and not noted any more: its own file says which run wrote it."""
+    async with opened(home) as store:
+        await store.write("fish", "user/shell", trust=Trust.DREAM_INFERRED)
+        before = tree(home.facts)
+        nights, run = await begun(store)
+        await nights.write(run, DreamWrite(key="user/shell", body="zsh", type=FactType.USER))
+        await nights.write(run, DreamWrite(key="user/new", body="new", type=FactType.USER))
+        journal = home.dream / "runs" / run / "journal.jsonl"
+        journal.write_bytes(journal.read_bytes().splitlines(keepends=True)[0])
+
+    async with opened(home) as store:
+        nights = NightClient(store.bus)
+        assert (await nights.runs()).runs[0].state is RunState.FAILED
+        undone = await nights.undo(run)
+        assert tree(home.facts) == before
+        assert (undone.removed_versions, undone.left) == (2, ())
+
+
 async def test_a_run_that_has_died_changes_nothing_any_more(local: Open) -> None:
     nights, dead = await begun(local)
     await nights.begin(BEGIN)

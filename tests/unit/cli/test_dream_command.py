@@ -65,7 +65,7 @@ def test_timer_runs_the_command_at_night() -> None:
 
 
 def test_queue_says_what_accepting_does_besides_writing_the_text() -> None:
-    plain = {"reason": None, "suspicious": False, "new_key": None, "others": []}
+    plain: dict[str, object] = {"reason": None, "suspicious": False, "new_key": None, "others": []}
     assert consequences(plain) == []
     told = consequences(plain | {"suspicious": True, "new_key": "user/deploy/day", "others": ["user/a", "user/b"]})
     assert [line.rpartition(" ")[2] for line in told] == ["twice", "stays", "user/b"]
