@@ -1,7 +1,13 @@
 """What the pages show is what is stored, and a page comes even when a part of it cannot."""
 
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from bead.home import Home
 from tests.web.person import Person
-from tests.web.running import SESSION, Running, trace
+from tests.web.running import SESSION, Running, running, trace
 
 
 async def test_search_finds_by_words_and_filters_hold(furnished: Running) -> None:
@@ -66,3 +72,13 @@ async def test_the_audit_page_verifies_the_chain(person: Person) -> None:
     log = person.page.home.audit_log
     log.write_text(log.read_text() + '{"at":"2026-01-01T00:00:00Z","verb":"forged","what":"x","prev":"0"}\n')
     assert "Line 2 does not follow" in (await person.see("/audit?verify=1")).text
+
+
+async def test_a_stop_ends_an_open_stream_in_good_form(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async with aiohttp.ClientSession() as session:
+        async with running(Home(tmp_path / "home")) as page:
+            person = await Person.come_in(page)
+            events = await session.get(f"{page.url}/live/events", headers={"Cookie": person.cookie})
+            assert await events.content.readline() == b"retry: 2000\n"
+        assert await events.content.read() == b"\n"  # its end, not a broken connection
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []

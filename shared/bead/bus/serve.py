@@ -51,7 +51,7 @@ def listen(host: str, port: int, *, in_container: bool = False) -> socket.socket
 
 
 class _Ending:
-    """Passes requests on; at the end it answers those that still wait (a long poll) instead of breaking them off."""
+    """Passes requests on; at the end it answers those that wait (a long poll), and ends streams."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -61,20 +61,21 @@ class _Ending:
         task = asyncio.current_task()
         assert task is not None
         self._open.add(task)
-        has_started = False
+        has_started = is_stream = False
 
         async def watched(message: Message) -> None:
-            nonlocal has_started
-            has_started = True
+            nonlocal has_started, is_stream
+            if message["type"] == "http.response.start":
+                has_started, is_stream = True, not _has_length(message)
             await send(message)
 
         try:
             await self._app(scope, receive, watched)
         except asyncio.CancelledError:
-            if has_started:
+            if has_started and not is_stream:
                 raise
             task.uncancel()
-            await _answer_stopping(send)
+            await (_end_stream(send) if is_stream else _answer_stopping(send))
         finally:
             self._open.discard(task)
 
@@ -84,6 +85,15 @@ class _Ending:
             _, late = await asyncio.wait(self._open, timeout=grace_s)
             for task in late:
                 task.cancel()
+
+
+def _has_length(start: Message) -> bool:
+    return any(name.lower() == b"content-length" for name, _ in start.get("headers", ()))
+
+
+async def _end_stream(send: Send) -> None:
+    """An event stream has no end of its own: it is ended in good form, and its reader asks again."""
+    await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 async def _answer_stopping(send: Send) -> None:
