@@ -18,7 +18,8 @@ FACTS = 10_000
 PAINT_LIMIT_MS = 300.0
 SEARCH_LIMIT_MS = 50.0
 _TYPED = ("d", "de", "dep", "deploy", "deploy s", "deploy staging", "token cache", "never friday")
-_PAINTED = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 1e9"
+_PAINTED = """() => new Promise((done) => new PerformanceObserver((list) => done(list.getEntries()[0].startTime))
+    .observe({ type: "paint", buffered: true }))"""
 
 
 async def test_ten_thousand_facts_paint_at_once_and_are_searched_while_typing(tmp_path: Path) -> None:
@@ -34,7 +35,6 @@ async def test_ten_thousand_facts_paint_at_once_and_are_searched_while_typing(tm
                 paints = []
                 for _ in range(5):
                     await watched.tab.goto(f"{page.url}/facts", wait_until="load")
-                    await watched.tab.wait_for_function(f"({_PAINTED}) < 1e9")
                     paints.append(float(await watched.tab.evaluate(_PAINTED)))
         finally:
             await browser.close()
