@@ -54,6 +54,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("unseal", "make a sealed fact a plain one again", "vault"),
     Command("sealed", "what is sealed; show one with the passphrase", "vault"),
     Command("queue", "what waits for your decision", "queue"),
+    Command("backup", "an encrypted copy of everything, in a folder", "backup"),
+    Command("restore", "bring a backup back into an empty home", "backup"),
     Command("dream", "a night now: read, propose, tidy; take one back", "dream"),
     Command("curate", "the admin page, in your browser", "curate"),
     Command("index", "rebuild or check the search index", "index"),

@@ -145,7 +145,7 @@ def wire(
 
     `shown` is what the admin page tells about the settings.
     """
-    store = create_store(settings.store, home, settings.owner, settings.scan)
+    store = create_store(settings.store, home, settings.owner, settings.scan, settings.backup)
     store_bus = InProcessTransport("store", store.app)
     index = create_index(settings.index, home, StoreClient(store_bus), ready.home_id)
     index_bus = InProcessTransport("index", index.app)

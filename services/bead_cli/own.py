@@ -74,7 +74,9 @@ async def _start(context: Context, names: Sequence[str], stack: AsyncExitStack) 
     ready = prepare(home)
     settings = context.settings()
     # One command is over before anything could be edited.
-    store = create_store(settings.store.model_copy(update={"watch": "off"}), home, settings.owner, settings.scan)
+    store = create_store(
+        settings.store.model_copy(update={"watch": "off"}), home, settings.owner, settings.scan, settings.backup
+    )
     await stack.enter_async_context(store.running())
     buses: dict[str, Transport] = {"store": InProcessTransport("store", store.app)}
     if "index" in names:

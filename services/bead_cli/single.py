@@ -159,7 +159,7 @@ async def _service(name: str, node: _Node) -> tuple[Service, Scopes]:
         from bead_store.access import SCOPES as STORE_SCOPES
         from bead_store.app import create_service as create_store
 
-        return create_store(settings.store, home, settings.owner, settings.scan), STORE_SCOPES
+        return create_store(settings.store, home, settings.owner, settings.scan, settings.backup), STORE_SCOPES
     home_id = await _home_id(name, node)
     if name == "index":
         from bead_index.access import SCOPES as INDEX_SCOPES

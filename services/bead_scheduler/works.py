@@ -8,6 +8,7 @@ from bead.clients.dream import DreamClient
 from bead.clients.index import IndexClient
 from bead.clients.store import StoreClient
 from bead.errors import Unavailable
+from bead.wire.backup import StartBackup
 from bead.wire.dream import RunState, StartRun
 from bead.wire.jobs import JobName
 from bead_scheduler.table import Work
@@ -37,12 +38,16 @@ def works(buses: Mapping[str, Transport]) -> dict[JobName, Work]:
     async def check_store() -> str:
         return await _check_store(store)
 
+    async def backup() -> str:
+        return await _backup(store)
+
     return {
         JobName.STATE: state,
         JobName.USE: use,
         JobName.DREAM: night,
         JobName.INDEX: check_index,
         JobName.STORE: check_store,
+        JobName.BACKUP: backup,
     }
 
 
@@ -60,6 +65,15 @@ async def _night(dream: DreamClient) -> str:
     if run.state is RunState.FAILED:
         raise Unavailable(run.message or "the run failed")
     return ", ".join(f"{count} {word}" for word, count in sorted(run.counts.items())) or "nothing to do"
+
+
+async def _backup(store: StoreClient) -> str:
+    """The mirror in the folder of the settings, and every object of it checked."""
+    done = await store.backup(StartBackup())
+    if done.path is None:
+        return "no folder is set (backup.dir)"
+    mended = f", {done.wrong} were wrong and are mended" if done.wrong else ""
+    return f"{done.files} files, {done.written} written, {done.removed} removed{mended}"
 
 
 async def _check_store(store: StoreClient) -> str:

@@ -15,17 +15,21 @@ from bead.bus.service import Service, create_api
 from bead.errors import BeadError, DamagedFile, Unavailable, WritesStopped
 from bead.home import Home
 from bead.secrecy import forbid_core_dumps
-from bead.settings import ScanSettings, StoreSettings
+from bead.settings import BackupSettings, ScanSettings, StoreSettings
 from bead.tasks import Tasks
 from bead.wire.health import Health
 from bead.wire.store import UseRefreshed
 from bead_store import files
 from bead_store.audit import Audit
+from bead_store.backup_routes import add_backup_routes
+from bead_store.backups import Backups
 from bead_store.catalogue import Catalogue
 from bead_store.changes import Changes
 from bead_store.conversations import Conversations
 from bead_store.copies import Copies
 from bead_store.credentials import Credentials
+from bead_store.draftfiles import DraftFiles
+from bead_store.drafts import Drafts, add_draft_routes
 from bead_store.dream.journal import Journal
 from bead_store.dream.night import Night
 from bead_store.dream.notes import Notes
@@ -63,6 +67,7 @@ from bead_store.views import Views
 from bead_store.watch import Watch
 
 _OTHERS_AT_WORK_S = 60.0
+NO_BACKUP = BackupSettings()
 _USE_FILES = 2
 """What a refresh before this one, or a full file, has left, and what came since."""
 
@@ -81,6 +86,7 @@ class Store:
         prepared: Prepared,
         tasks: Tasks,
         writes: Counter,
+        backup: BackupSettings = NO_BACKUP,
     ) -> None:
         self.home_id = prepared.home_id
         self.writes = writes
@@ -187,6 +193,16 @@ class Store:
             intents=self.intents,
             audit=self.audit,
         )
+        self.drafts = Drafts(
+            DraftFiles(home.drafts, self.disk, now),
+            facts=self.facts,
+            catalogue=self.catalogue,
+            tombstones=self.tombstones,
+            intents=self.intents,
+            scan=self.scan,
+            audit=self.audit,
+            now=now,
+        )
         self.now = now
         self.journal = Journal(home.dream / "runs", self.disk, now)
         self.notes = Notes(home.dream, home.reports, self.disk)
@@ -217,6 +233,18 @@ class Store:
             audit=self.audit,
         )
         self.vault = Vault(home, self.disk)
+        self.copies = Copies(home.copies, self.disk)
+        self.backup_settings = backup
+        self.backup_turn = asyncio.Lock()
+        """One backup at a time: two that end in the same folder would take each other's objects away."""
+        self.backups = Backups(
+            home,
+            home_id=prepared.home_id,
+            key=prepared.tombstone_key,
+            copies=self.copies,
+            disk=self.disk,
+            recipient=lambda: backup.recipient or self.vault.recipient(),
+        )
         self.forgetting = Forgetting(
             Parts(
                 home=home,
@@ -230,7 +258,7 @@ class Store:
                 intents=self.intents,
                 changes=self.changes,
                 audit=self.audit,
-                copies=Copies(home.copies, self.disk),
+                copies=self.copies,
                 receipts=Receipts(home.receipts, self.disk),
                 vault=self.vault,
                 lanes=Lanes(self.fact_lane, self.turn_lane, self.slow_lane),
@@ -325,6 +353,8 @@ class Store:
                     await self.forgetting.resume(id, intent)
                 elif intent.operation in (Operation.SEAL, Operation.UNSEAL, Operation.MOVE_SEALED):
                     await self.sealing.resume(id, intent)
+                elif intent.operation in (Operation.APPROVE, Operation.DISCARD):
+                    await self.fact_lane.run(self.drafts.finish, id, intent)
                 elif intent.operation is Operation.UNDO:
                     await self.fact_lane.run(self.undo.finish, id, intent)
                 else:
@@ -403,7 +433,11 @@ def now() -> datetime:
 
 
 def create_service(
-    settings: StoreSettings, home: Home, owner: str, scan_settings: ScanSettings = NO_EXCEPTIONS
+    settings: StoreSettings,
+    home: Home,
+    owner: str,
+    scan_settings: ScanSettings = NO_EXCEPTIONS,
+    backup: BackupSettings = NO_BACKUP,
 ) -> Service:
     """The store of `home`, ready to run; nothing is opened before its lifespan begins."""
     registry = CollectorRegistry()
@@ -422,7 +456,7 @@ def create_service(
         async with HomeLock(home.lock, settings.lock_wait_s) as lock:
             async with AsyncExitStack() as stack:
                 tasks = Tasks()
-                opened.append(Store(settings, scan_settings, home, owner, prepared, tasks, writes))
+                opened.append(Store(settings, scan_settings, home, owner, prepared, tasks, writes, backup))
                 disk = store().disk
                 stack.callback(opened.clear)
                 stack.push_async_callback(store().close)
@@ -444,6 +478,8 @@ def create_service(
     add_dream_routes(api, store)
     add_trace_routes(api, lambda: store().traces)
     add_job_routes(api, store)
+    add_draft_routes(api, store)
+    add_backup_routes(api, store)
     return Service("store", api, hot_routes(store), registry)
 
 

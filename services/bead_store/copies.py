@@ -94,6 +94,13 @@ class Copies:
         self._keep([*known, new][-MOST:])
         return new.id
 
+    def paid(self, path: Path) -> None:
+        """What was owed to the copy at `path` is done."""
+        known = self.known()
+        now = [msgspec.structs.replace(copy, owes=()) if copy.path == str(path) else copy for copy in known]
+        if now != known:
+            self._keep(now)
+
     def drop(self, id: str) -> None:
         """A copy is no more."""
         self._keep([copy for copy in self.known() if copy.id != id])

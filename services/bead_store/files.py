@@ -19,6 +19,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from bead.errors import DamagedFile, Unavailable, WritesStopped
 
@@ -152,6 +153,35 @@ class Disk:
                 os.unlink(temporary)
             self._sync_directory(path.parent)
         return made
+
+    def create_streamed(self, path: Path, write: Callable[[BinaryIO], None]) -> None:
+        """Make `path` with what `write` writes, synced; its name is durable after `sync_folders` only.
+
+        Raises:
+            Unavailable: the disk refused; nothing is left behind.
+        """
+        with self._writing(path):
+            self.make_directory(path.parent)
+            temporary = path.parent / f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}"
+            descriptor = os.open(temporary, _NEW_FILE, FILE_MODE)
+            try:
+                with os.fdopen(descriptor, "wb") as file:
+                    write(file)
+                    file.flush()
+                    self._sync(descriptor, path)
+                os.rename(temporary, path)
+            except BaseException:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(temporary)
+                raise
+            self._loose.add(path.parent)
+
+    def sync_folders(self, root: Path) -> None:
+        """Make the names that `create_streamed` gave below `root` durable."""
+        with self._writing(root):
+            for folder in sorted(self._loose):
+                if folder.is_relative_to(root):
+                    self._sync_directory(folder)
 
     def replace(self, path: Path, data: bytes, seen: int | None = None) -> None:
         """Put `data` in the place of what `path` holds; durable on return, and never half done.

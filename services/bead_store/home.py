@@ -37,6 +37,8 @@ def prepare(home: Home) -> Prepared:
     Raises:
         HomeUnusable: it cannot be written, belongs to somebody else, others can write to it, or the disk is full.
     """
+    if (home.root / ".restoring").exists():
+        raise HomeUnusable(f"a restore into {home.root} was not finished; run the same 'bead restore' again")
     try:
         _own_directory(home.root)
         for directory in (home.facts, home.raw, home.queue, home.sessions, home.token("bus").parent):

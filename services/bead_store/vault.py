@@ -51,6 +51,17 @@ class Vault:
         """Whether there is a vault, and whom it seals for."""
         return VaultState(recipient=self._read_recipient(), has_identity=self._identity.exists())
 
+    def recipient(self) -> str:
+        """Whom facts are sealed for.
+
+        Raises:
+            NoVault: nobody.
+        """
+        recipient = self._read_recipient()
+        if recipient is None:
+            raise _no_vault()
+        return recipient
+
     def keys(self) -> tuple[SealedKey, ...]:
         """Every sealed key, in order."""
         return tuple(SealedKey(key=key, versions=versions) for key, versions in sorted(self._keys.items()))

@@ -173,6 +173,15 @@ class SchedulerSettings(Listener):
     jobs: JobsSettings = JobsSettings()
 
 
+class BackupSettings(Section):
+    """The encrypted mirror of the home."""
+
+    dir: str | None = None
+    """Folder of the nightly backup, with its whole path; without it there is none."""
+    recipient: str | None = None
+    """Whom backups are encrypted for, `age1pq1…`; default: the vault's own."""
+
+
 class CurateSettings(Listener):
     """A person's hands."""
 
@@ -258,6 +267,7 @@ class Settings(Section):
     dream: DreamSettings = DreamSettings()
     curate: CurateSettings = CurateSettings()
     scheduler: SchedulerSettings = SchedulerSettings()
+    backup: BackupSettings = BackupSettings()
 
 
 def load_settings(home: Home, environ: Mapping[str, str]) -> Settings:

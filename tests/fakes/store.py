@@ -32,6 +32,7 @@ from bead.errors import BadRequest, NotFound, ServiceDown, StaleConversation
 from bead.facts import FactType, FactVersion, Sensitivity, Status, TriggerCard
 from bead.projects import same_project, scope_name, strength
 from bead.turns import Role
+from bead.wire.backup import BackupDone, StartBackup
 from bead.wire.forget import ConfirmSelected, SelectForget, SelectPreview
 from bead.wire.health import Health
 from bead.wire.jobs import ConversationsCleared, JobTable
@@ -115,6 +116,7 @@ class FakeStore:
         self._whose: dict[str, tuple[str, str]] = {}
         self.traces: list[KeptTrace] = []
         self.jobs = JobTable()
+        self.backup = BackupDone(path="/somewhere", files=3, written=3)
         self._trace_seq = 0
         self._traced = asyncio.Condition()
         self._used: list[tuple[datetime, tuple[str, ...]]] = []
@@ -219,8 +221,8 @@ class FakeStore:
         if mark.status in (Status.SEALED, Status.SUPERSEDED):
             raise BadRequest("a mark neither seals nor supersedes")
         current = self.current_fact(mark.key)
-        said = mark.model_dump(exclude_none=True, exclude={"key"})
-        marked = current.model_copy(update={**said, **({"status": mark.status} if mark.status else {})})
+        said = {name: getattr(mark, name) for name in ("pinned", "status", "when")}
+        marked = current.model_copy(update={name: value for name, value in said.items() if value is not None})
         if marked != current:
             self.facts[mark.key][-1] = marked
             await self.note(ChangeKind.FACT, mark.key)
@@ -588,6 +590,10 @@ def _add_routes(api: FastAPI, store: FakeStore) -> None:
     @api.post("/v1/changes/ack", status_code=204)
     async def acknowledge(request: Acknowledge) -> None:
         store.acknowledged[request.consumer] = request.seq
+
+    @api.post("/v1/backup")
+    async def backup(request: StartBackup) -> BackupDone:
+        return store.backup
 
     @api.get("/v1/jobs")
     async def jobs() -> JobTable:

@@ -7,6 +7,7 @@ import msgspec
 from bead.bus.transport import DEFAULT_TIMEOUT_S, InProcessTransport, Transport, call
 from bead.conversations import Conversation
 from bead.facts import FactVersion
+from bead.wire.backup import BackupDone, StartBackup
 from bead.wire.episodes import EpisodeList, EpisodeView, EpisodeWritten, WriteEpisode
 from bead.wire.forget import ConfirmSelected, SelectForget, SelectPreview
 from bead.wire.health import Health
@@ -45,6 +46,9 @@ from bead.wire.traces import KeptTrace, TraceKept, TracePage, TurnTrace
 
 FORGET_TIMEOUT_S = 600.0
 """A forget reads the whole raw log."""
+
+BACKUP_TIMEOUT_S = 3_600.0
+"""The first one encrypts everything."""
 
 _READS_ALL_S = 60.0
 _REWRITES_MANY_S = 600.0
@@ -180,6 +184,17 @@ class StoreClient:
     async def keep_jobs(self, table: JobTable) -> None:
         """Keep the scheduler's table."""
         await call(self._bus, "PUT", "/v1/jobs", table.model_dump_json().encode())
+
+    async def backup(self, request: StartBackup) -> BackupDone:
+        """Bring a backup up to date; everything in it is durable when this returns.
+
+        Raises:
+            NoVault: there is nobody to encrypt for.
+        """
+        body = request.model_dump_json(exclude_none=True).encode()
+        return BackupDone.model_validate_json(
+            await call(self._bus, "POST", "/v1/backup", body, timeout_s=BACKUP_TIMEOUT_S)
+        )
 
     async def clear_conversations(self) -> ConversationsCleared:
         """Remove conversation state that has not been used for long."""
