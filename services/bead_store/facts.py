@@ -14,6 +14,7 @@ import structlog
 from bead import keys
 from bead.errors import BadRequest, BeadError, DamagedFile, NotFound, Refused, Tombstoned, Unavailable
 from bead.facts import FactType, FactVersion, Sensitivity, Status, TriggerCard, Trust
+from bead.wire.drafts import is_drained_tag
 from bead.wire.store import ChangeKind, Mark, Verb, WriteAnswer, WriteFact
 from bead_store import layout
 from bead_store.audit import Audit
@@ -109,17 +110,21 @@ class Facts:
         raise Unavailable(f"'{key}' is being written by something else, again and again; try later")
 
     def mark(self, mark: Mark) -> FactVersion:
-        """Pin, unpin, put to sleep or wake the current version.
+        """Pin, unpin, put to sleep or wake the current version, or give it another trigger card.
 
         Raises:
             NotFound, DamagedFile: there is no current version to mark.
+            Refused: the card holds a credential, or what was forgotten.
         """
         if mark.status not in (None, Status.CURRENT, Status.DORMANT):
             raise BadRequest(f"a mark sets the status to current or dormant, not to {mark.status}")
         key = str(keys.parse(mark.key))
+        self.require_plain(key)
+        if mark.when is not None:
+            self._check_card(key, mark.when)
         self._catalogue.refresh(key)
         current = self._catalogue.current(key)
-        change = Rewrite(status=mark.status, pinned=mark.pinned)
+        change = Rewrite(status=mark.status, pinned=mark.pinned, when=mark.when)
         if change.apply(current) == current:
             self._disk.keep(layout.version_path(self._folder, key, current.version))
             return current
@@ -170,6 +175,13 @@ class Facts:
         said = (body, *card.say, *card.do, *card.see, *card.unless)
         if trust is not Trust.USER_STATED and any(self._tombstones.refuses(key, text) for text in said):
             raise Tombstoned("this was forgotten or rejected; only the person can state it again")
+
+    def _check_card(self, key: str, card: TriggerCard) -> None:
+        entries = (*card.say, *card.do, *card.see, *card.unless)
+        check_card_extent(card)
+        self._scan.require_clean(*entries)
+        if any(self._tombstones.refuses(key, text) for text in entries):
+            raise Tombstoned("the card says what was forgotten or rejected; nothing was changed")
 
     def _apply(self, key: str, statement: Statement, request: WriteFact) -> WriteAnswer:
         self.require_plain(key)
@@ -325,7 +337,13 @@ def _check_extent(request: WriteFact) -> None:
         raise Refused("a secret goes into the vault, and this way does not lead there; nothing was written")
     if len(request.sources) > MAX_SOURCES:
         raise BadRequest(f"a fact names at most {MAX_SOURCES} sources")
-    card = request.when or TriggerCard()
+    if any(is_drained_tag(source) for source in request.sources):
+        raise Refused("the tags of the drain are for drafts only")
+    check_card_extent(request.when or TriggerCard())
+
+
+def check_card_extent(card: TriggerCard) -> None:
+    """Raises `BadRequest` for a card that is too large."""
     for part in (card.say, card.do, card.see, card.unless):
         if len(part) > MAX_CARD_ITEMS or any(len(item) > MAX_CARD_ITEM_CHARS for item in part):
             raise BadRequest(

@@ -5,7 +5,7 @@ Pure. What goes in is chosen by the index; where it goes is the proxy's and the 
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from bead.conversations import BlockKind
 from bead.facts import Trust
@@ -47,6 +47,12 @@ def render(kind: BlockKind, facts: Sequence[RecalledFact], excerpts: Sequence[Re
         return ""
     lines = "\n".join([*map(_line, facts), *map(_excerpt_line, excerpts)])
     return f'<{TAG} kind="{kind.value}">\n{_INTRO[kind]}\n{lines}\n</{TAG}>'
+
+
+def fenced(kind: str, intro: str, lines: Iterable[str]) -> str:
+    """`lines` as data in a fence that none of them can close: what a tool's answer shows of memory."""
+    shown = "\n".join("\n  ".join(_harmless(line).splitlines()) for line in lines)
+    return f'<{TAG} kind="{kind}">\n{intro}\n{shown}\n</{TAG}>'
 
 
 def estimate_tokens(text: str) -> int:

@@ -28,11 +28,12 @@ from bead.bus.service import Service, create_api
 from bead.bus.transport import DEFAULT_TIMEOUT_S, Answer, InProcessTransport
 from bead.clients.store import StoreClient
 from bead.conversations import Block, Conversation
-from bead.errors import BadRequest, NotFound, ServiceDown, StaleConversation
+from bead.errors import BadRequest, NotFound, Refused, ServiceDown, StaleConversation
 from bead.facts import FactType, FactVersion, Sensitivity, Status, TriggerCard
 from bead.projects import same_project, scope_name, strength
 from bead.turns import Role
 from bead.wire.backup import BackupDone, StartBackup
+from bead.wire.drafts import is_drained_tag
 from bead.wire.forget import ConfirmSelected, SelectForget, SelectPreview
 from bead.wire.health import Health
 from bead.wire.jobs import ConversationsCleared, JobTable
@@ -71,6 +72,7 @@ from bead.wire.store import (
 )
 from bead.wire.traces import KeptTrace, TraceKept, TracePage, TurnTrace, is_turn_id
 from tests.fakes.decisions import Decisions
+from tests.fakes.drafts import FakeDrafts, add_fake_draft_routes
 from tests.fakes.episodes import FakeEpisodes, add_episode_routes
 from tests.fakes.vault import FakeVault, add_fake_vault_routes
 from tests.fakes.views import add_fake_view_routes
@@ -97,6 +99,7 @@ class FakeStore:
         self.decisions = Decisions(self)
         self.vault = FakeVault(self)
         self.episodes = FakeEpisodes(self)
+        self.drafts = FakeDrafts(self)
         self.clock = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
         """Time of the next write; each write takes a second."""
         self.service = self._create_service()
@@ -167,6 +170,8 @@ class FakeStore:
         """`POST /v1/facts`."""
         if not request.body.strip() or "\0" in request.body:
             raise BadRequest("a fact needs text without null characters")
+        if any(is_drained_tag(source) for source in request.sources):
+            raise Refused("the tags of the drain are for drafts only")
         if request.sensitivity is Sensitivity.SECRET:
             return await self.vault.write(request)
         in_project = request.project and request.type is not FactType.USER
@@ -480,6 +485,7 @@ class FakeStore:
         api = create_api("store", lifespan, health, registry)
         _add_routes(api, self)
         add_fake_vault_routes(api, lambda: self.vault)
+        add_fake_draft_routes(api, self)
         add_episode_routes(api, self.episodes)
         add_fake_view_routes(api, self)
         hot = {

@@ -79,6 +79,8 @@ class Mark(Model):
     key: str
     pinned: bool | None = None
     status: Status | None = None
+    when: TriggerCard | None = None
+    """The whole trigger card in place of the one it had; an empty one takes it away."""
 
 
 class ResolveProject(Model):

@@ -211,6 +211,27 @@ async def test_mark_pins_and_puts_to_sleep_without_a_new_version(store: Open) ->
     assert await store.client.current_fact("user/editor") == marked
 
 
+async def test_mark_puts_another_trigger_card_in_place_of_the_old_one_without_a_new_version(store: Open) -> None:
+    await store.write("use pnpm", trust=Trust.AGENT_OBSERVED, when=TriggerCard(do=("npm ci",), unless=("pnpm",)))
+
+    marked = await store.client.mark(Mark(key="user/editor", when=TriggerCard(do=("npm install",))))
+    emptied = await store.client.mark(Mark(key="user/editor", when=TriggerCard()))
+
+    assert (marked.when, marked.version, marked.trust) == (TriggerCard(do=("npm install",)), 1, Trust.AGENT_OBSERVED)
+    assert (emptied.when, emptied.body) == (TriggerCard(), "use pnpm")
+    assert (await store.client.current_fact("user/editor")).when == TriggerCard()
+
+
+async def test_mark_refuses_a_card_with_a_credential(local: Open) -> None:
+    await local.write("use pnpm")
+    token = "ghp_" + "a1B2c3D4e5F6" * 3
+
+    with pytest.raises(HoldsCredential):
+        await local.client.mark(Mark(key="user/editor", when=TriggerCard(see=(f"token {token} expired",))))
+
+    assert (await local.client.current_fact("user/editor")).when == TriggerCard()
+
+
 async def test_dormant_fact_that_is_stated_again_wakes_up(store: Open) -> None:
     await store.write("I use vim")
     await store.client.mark(Mark(key="user/editor", status=Status.DORMANT))
