@@ -31,6 +31,9 @@ class Operation(StrEnum):
     UNSEAL = "unseal"
     MOVE_SEALED = "move sealed"
     """Bring a sealed key under another one, named like a rekey."""
+    APPROVE = "approve"
+    """A draft becomes a fact; `item` is its id."""
+    DISCARD = "discard"
     UNDO = "undo"
     """Take back a dream run; `item` is its id."""
 

@@ -109,6 +109,7 @@ def add_routes(api: FastAPI, store: Callable[[], "Store"]) -> None:
     @api.get("/v1/damage")
     async def damage() -> DamageReport:
         found = store().damage() + await store().read_lane.run(store().review.damage)
+        found += await store().read_lane.run(store().drafts.files.damage)
         left_alone = await store().read_lane.run(store().catalogue.notes)
         files = tuple(
             Damage(path=error.facts["path"], line=error.facts["line"], reason=error.facts["reason"]) for error in found

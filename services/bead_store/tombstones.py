@@ -24,6 +24,7 @@ _HASH = "sha256"
 _HASH_CHARS = 64
 _TAG_BYTES = 2
 _OF_CHARS = 16
+_DRAFT_HEX = 24
 
 
 class Reason(StrEnum):
@@ -31,6 +32,8 @@ class Reason(StrEnum):
 
     FORGOTTEN = "forgotten"
     REJECTED = "rejected"
+    DRAINED = "drained"
+    """A memory of an agent about which the person has decided."""
     RESTORED = "restored"
 
 
@@ -87,6 +90,18 @@ class Tombstones:
     def bury_proposal(self, key: str, value: str, uid: str) -> int:
         """Refuse this value under this key only."""
         return self._add(Reason.REJECTED, [self._proposal(key, value)], uid)
+
+    def bury_draft(self, name: str) -> bool:
+        """Take this memory in no more, approved or discarded; durable on return. Whether that is new."""
+        return self._add(Reason.DRAINED, [self._draft(name)], name) > 0
+
+    def knows_draft(self, name: str) -> bool:
+        """Whether a person has decided about this memory."""
+        return self._draft(name) in self._hashes
+
+    def name_of_draft(self, memhash: str) -> str:
+        """The id of the draft of a memory: the same for the same memory, and nothing that can be searched for."""
+        return self._mac("draft", memhash)[:_DRAFT_HEX]
 
     def lift(self, key: str, value: str, uid: str) -> bool:
         """The person has stated it again; True when it had been refused."""
@@ -159,6 +174,9 @@ class Tombstones:
 
     def _proposal(self, key: str, value: str) -> str:
         return self._mac("proposal", key, normal(value))
+
+    def _draft(self, name: str) -> str:
+        return self._mac("decided draft", name)
 
     def _mac(self, *parts: str) -> str:
         # A value holds no NUL, so no value's hash is another kind's.

@@ -47,6 +47,11 @@ class Decisions:
         self.refused_uids: set[str] = set()
         """Facts that were forgotten: their blocks are not taken any more."""
 
+    @property
+    def buried(self) -> frozenset[str | tuple[str, str]]:
+        """What only the person can state again."""
+        return frozenset(self._buried)
+
     # -- tombstones -------------------------------------------------------------------------------------------------
 
     def check(self, key: str, request: WriteFact) -> None:

@@ -13,6 +13,7 @@ from bead.home import Home
 from tests.contract.store import (
     test_changes,
     test_conversations,
+    test_drafts,
     test_episodes,
     test_facts,
     test_forget,
@@ -83,6 +84,7 @@ def _whole_source(test: Callable[..., object]) -> str:
 _MODULES = (
     test_changes,
     test_conversations,
+    test_drafts,
     test_episodes,
     test_facts,
     test_forget,
