@@ -3,6 +3,7 @@
 Notes of runs lie in the store; this service keeps nothing.
 """
 
+import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, tzinfo
@@ -50,6 +51,8 @@ def create_service(
 
     @asynccontextmanager
     async def resources(api: FastAPI) -> AsyncIterator[None]:
+        # It warns at each beat that comes while jobs are at work.
+        logging.getLogger("apscheduler").setLevel(logging.CRITICAL)
         beat = AsyncIOScheduler(timezone=UTC)
         every = IntervalTrigger(seconds=settings.look_s, timezone=UTC)
         beat.add_job(

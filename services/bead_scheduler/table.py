@@ -136,3 +136,5 @@ async def look_quietly(table: Table) -> None:
         log.warning("jobs wait for the store")
     except BeadError as error:
         log.error("jobs could not be looked at", error=error.code)
+    except Exception as error:  # the library would log its text, which may hold what it choked on (I15)
+        log.error("looking at jobs broke", error=type(error).__name__)
