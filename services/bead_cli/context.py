@@ -39,11 +39,12 @@ class Context(NamedTuple):
 
 def token_file(home: str, name: str, environ: Mapping[str, str]) -> str:
     """Where the secret `tokens/<name>` lies."""
-    return environ.get(f"BEAD_{name.upper()}_TOKEN_FILE") or os.path.join(home, "tokens", name)
+    folder = environ.get("BEAD_TOKENS") or os.path.join(home, "tokens")
+    return environ.get(f"BEAD_{name.upper()}_TOKEN_FILE") or os.path.join(folder, name)
 
 
 def read_token(home: str, name: str, environ: Mapping[str, str]) -> str:
-    """The secret `tokens/<name>` of the home, or of the file that `BEAD_<NAME>_TOKEN_FILE` names.
+    """The secret `tokens/<name>` of the home, of BEAD_TOKENS, or of the file that `BEAD_<NAME>_TOKEN_FILE` names.
 
     Raises:
         HomeUnusable: names the file.

@@ -23,6 +23,7 @@ from bead.settings import Listener, Settings
 from bead.wire.traces import TurnTrace
 from bead_cli import runtime
 from bead_cli.context import Context, read_token
+from bead_cli.handing import callers_of
 from bead_cli.hosting import NAMES, bound, hosts_of, now, stop_on_signals, until
 
 Scopes = Mapping[str, tuple[str, ...]]
@@ -40,10 +41,13 @@ class _Node(NamedTuple):
     settings: Settings
     secret: str
     session: aiohttp.ClientSession
+    callers: Mapping[str, str] | None = None
+    """Fingerprints of callers' tokens; then `secret` is this service's own token and not the home's secret."""
 
     def bus(self, caller: str, service: str) -> Transport:
         """The way from `caller` to `service`, with the caller's own token."""
-        return HttpTransport(self.session, url_of(self.settings, service), scoped_token(self.secret, caller))
+        token = scoped_token(self.secret, caller) if self.callers is None else self.secret
+        return HttpTransport(self.session, url_of(self.settings, service), token)
 
     def token(self, name: str) -> str:
         return read_token(self.context.home, name, self.context.environ)
@@ -70,13 +74,17 @@ async def _serve(
 ) -> None:
     stop = stop_on_signals()
     if name == "store":
+        from bead_cli.handing import hand_out
         from bead_store.home import prepare
 
-        prepare(context.layout())
+        prepared = prepare(context.layout())
+        if context.environ.get("BEAD_TOKENS_FOR"):
+            hand_out(context.environ["BEAD_TOKENS_FOR"], prepared)
     settings = context.settings()
     with bound(settings, (name,), in_container=context.in_container()) as sockets:
         async with aiohttp.ClientSession(trust_env=False) as session:
-            node = _Node(context, settings, read_token(context.home, "bus", context.environ), session)
+            secret = read_token(context.home, "bus", context.environ)
+            node = _Node(context, settings, secret, session, callers_of(context))
             if name == "proxy":
                 await _serve_proxy(node, sockets[name], stop, project, on_trace)
             else:
@@ -88,7 +96,7 @@ async def _serve_service(name: str, node: _Node, listener: socket.socket, stop: 
     port = int(listener.getsockname()[1])
     secret = node.token("admin") if name == "curate" else node.secret
     hosts = frozenset(NAMES) if node.context.in_container() else frozenset()
-    guarded = service.guarded(Access(secret, port, scopes, hosts))
+    guarded = service.guarded(Access(secret, port, scopes, hosts, None if name == "curate" else node.callers))
     async with service.running(), asyncio.TaskGroup() as group:
         group.create_task(until(stop, serving(guarded, listener, name)))
         _announce(node, name, port)

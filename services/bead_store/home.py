@@ -37,10 +37,10 @@ def prepare(home: Home) -> Prepared:
     Raises:
         HomeUnusable: it cannot be written, belongs to somebody else, others can write to it, or the disk is full.
     """
-    if (home.root / ".restoring").exists():
-        raise HomeUnusable(f"a restore into {home.root} was not finished; run the same 'bead restore' again")
     try:
         _own_directory(home.root)
+        if (home.root / ".restoring").exists():
+            raise HomeUnusable(f"a restore into {home.root} was not finished; run the same 'bead restore' again")
         for directory in (home.facts, home.raw, home.queue, home.sessions, home.token("bus").parent):
             _private_directories(directory, home.root)
         disk = files.Disk()
@@ -63,7 +63,10 @@ def _own_directory(root: Path) -> None:
     root.mkdir(mode=files.DIRECTORY_MODE, parents=True, exist_ok=True)
     state = root.stat()
     if state.st_uid != os.geteuid():
-        raise HomeUnusable(f"{root} belongs to another user (uid {state.st_uid}); set BEAD_HOME to a folder of yours")
+        raise HomeUnusable(
+            f"{root} belongs to another user (uid {state.st_uid}, bead runs as uid {os.geteuid()}); set BEAD_HOME to a "
+            f"folder of yours, or in containers BEAD_UID={state.st_uid or 'your uid, and give it the folder'}"
+        )
     if state.st_mode & _OPEN_TO_OTHERS:
         raise HomeUnusable(f"{root} can be written by others; run 'chmod 700 {root}' and look at what is in it")
     _tighten(root, files.DIRECTORY_MODE)

@@ -22,9 +22,17 @@ _PREFIX = "BEAD_"
 _NESTED = "__"
 _SECRET_NAME = re.compile(r"(?:\A|_)(?:key|token|secret|password|passphrase)\Z")
 # Set beside the sections; everything else with the prefix is a setting.
-_OTHER_VARIABLES = frozenset({"BEAD_HOME", "BEAD_TRACE", "BEAD_IN_CONTAINER", "BEAD_TEST_CACHE"}) | {
-    f"BEAD_{secret}_TOKEN_FILE" for secret in ("BUS", "ADMIN", "PROXY")
-}
+_OTHER_VARIABLES = frozenset(
+    {
+        "BEAD_HOME",
+        "BEAD_CONFIG",
+        "BEAD_TRACE",
+        "BEAD_IN_CONTAINER",
+        "BEAD_TOKENS",
+        "BEAD_TOKENS_FOR",
+        "BEAD_TEST_CACHE",
+    }
+) | {f"BEAD_{secret}_TOKEN_FILE" for secret in ("BUS", "ADMIN", "PROXY")}
 
 
 def _address(text: str) -> str:
@@ -182,6 +190,25 @@ class BackupSettings(Section):
     """Whom backups are encrypted for, `age1pq1…`; default: the vault's own."""
 
 
+def _switches(given: object) -> object:
+    return given if isinstance(given, dict) else {"all": given}
+
+
+Switches = Annotated[
+    dict[Literal["all", "claude", "codex", "gemini", "qwen"], bool], BeforeValidator(_switches)
+]  # fmt: skip
+"""`true`, `false`, or one by agent; `all` is for those that are not named."""
+
+
+class DrainSettings(Section):
+    """What the coding agents remember by themselves becomes drafts. Only your command empties anything."""
+
+    enabled: Switches = {}
+    """Whether bead drains by itself: when it starts, once a day, and after an agent's session."""
+    on_write: Switches = {}
+    """Whether a hook says so each time an agent writes a memory; needs `enabled`."""
+
+
 class CurateSettings(Listener):
     """A person's hands."""
 
@@ -268,6 +295,7 @@ class Settings(Section):
     curate: CurateSettings = CurateSettings()
     scheduler: SchedulerSettings = SchedulerSettings()
     backup: BackupSettings = BackupSettings()
+    drain: DrainSettings = DrainSettings()
 
 
 def load_settings(home: Home, environ: Mapping[str, str]) -> Settings:
@@ -276,7 +304,7 @@ def load_settings(home: Home, environ: Mapping[str, str]) -> Settings:
     Raises:
         BadRequest: names the file or variable, and what is wrong with it.
     """
-    merged = _merge(_read_config(home.config), _from_environment(environ))
+    merged = _merge(_read_config(config_file(home, environ)), _from_environment(environ))
     try:
         return Settings.model_validate(merged)
     except ValidationError as error:
@@ -289,7 +317,7 @@ def _where(loc: tuple[int | str, ...], home: Home, environ: Mapping[str, str]) -
     """The variable that made the setting, else the file."""
     variable = _PREFIX + _NESTED.join(str(part) for part in loc).upper()
     mine = [name for name in environ if name == variable or name.startswith(f"{variable}{_NESTED}")]
-    return " and ".join(sorted(mine)) or str(home.config)
+    return " and ".join(sorted(mine)) or str(config_file(home, environ))
 
 
 def _what(error: ErrorDetails) -> str:
@@ -311,7 +339,8 @@ class Effective(NamedTuple):
 
 def effective(home: Home, environ: Mapping[str, str], settings: Settings) -> tuple[Effective, ...]:
     """Every setting of `settings`, as they were loaded from `home` and `environ`, and what made it."""
-    config, variables = _read_config(home.config), _from_environment(environ)
+    file = config_file(home, environ)
+    config, variables = _read_config(file), _from_environment(environ)
     found: list[Effective] = []
 
     def walk(value: object, place: tuple[str, ...]) -> None:
@@ -323,7 +352,7 @@ def effective(home: Home, environ: Mapping[str, str], settings: Settings) -> tup
         if _holds(variables, place):
             source = _PREFIX + _NESTED.join(place).upper()
         elif _holds(config, place):
-            source = str(home.config)
+            source = str(file)
         found.append(Effective(".".join(place), _shown(place[-1], value), source))
 
     walk(settings.model_dump(mode="json"), ())
@@ -345,6 +374,11 @@ def _shown(name: str, value: object) -> object:
     if isinstance(value, str) and "@" in value and "://" in value:
         return re.sub(r"//[^/@]*@", "//(login)@", value)
     return value
+
+
+def config_file(home: Home, environ: Mapping[str, str]) -> Path:
+    """`config.yaml` of the home, or the file that BEAD_CONFIG names: containers without a home have settings too."""
+    return Path(environ.get("BEAD_CONFIG") or home.config)
 
 
 def home_from(environ: Mapping[str, str]) -> Home:

@@ -11,7 +11,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_l
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bead import __version__
-from bead.bus.guard import check_host, check_not_browser, scope_of
+from bead.bus.guard import check_host, check_not_browser, scope_of, scope_of_known
 from bead.errors import BadRequest, BeadError, NotAllowed, to_problem
 from bead.wire.health import Health
 
@@ -29,6 +29,8 @@ class Access:
     port: int
     allowed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     extra_hosts: frozenset[str] = frozenset()
+    known: Mapping[str, str] | None = None
+    """Fingerprints of the callers' tokens, by scope, for a service that does not know the secret."""
 
     def check(self, scope: Scope) -> None:
         """Raise unless this request may go on."""
@@ -37,7 +39,10 @@ class Access:
         check_not_browser(headers)
         if scope["path"] in OPEN_PATHS:
             return
-        caller = scope_of(headers, self.secret, self.allowed)
+        if self.known is None:
+            caller = scope_of(headers, self.secret, self.allowed)
+        else:
+            caller = scope_of_known(headers, self.known, self.allowed)
         call = f"{scope['method']} {scope['path']}"
         if caller != "all" and not call.startswith(self.allowed[caller]):
             raise NotAllowed(f"the token of '{caller}' does not cover {scope['method']} on this route")
