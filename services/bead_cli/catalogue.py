@@ -56,6 +56,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("queue", "what waits for your decision", "queue"),
     Command("backup", "an encrypted copy of everything, in a folder", "backup"),
     Command("restore", "bring a backup back into an empty home", "backup"),
+    Command("drain", "make drafts of what the agents remember by themselves", "drain"),
+    Command("drafts", "drained memories that wait for your decision", "drafts"),
     Command("dream", "a night now: read, propose, tidy; take one back", "dream"),
     Command("curate", "the admin page, in your browser", "curate"),
     Command("index", "rebuild or check the search index", "index"),

@@ -47,6 +47,11 @@ def index_file(text: str, topics: Collection[str]) -> tuple[str, ...]:
     return tuple(memory for memory in found if memory)
 
 
+def index_lines(text: str, topics: Collection[str]) -> str:
+    """Of a MEMORY.md only the lines that lead to these topic files, byte for byte."""
+    return "".join(line.raw for line in _lines(text) if _leads_to_topic(line, topics) and _target(line) in topics)
+
+
 def whole_file(text: str) -> tuple[str, ...]:
     """The one memory of a topic file, or of a file of which no form is promised."""
     text = text.removeprefix("\ufeff")
@@ -166,15 +171,24 @@ def _is_section(block: list[_Line]) -> bool:
 
 def _leads_to_topic(line: _Line, topics: Collection[str]) -> bool:
     """Whether the line only leads to a topic file: a link, with a hook behind it when the file is there."""
-    if line.is_code:
-        return False
-    text = line.text.strip().removeprefix("\ufeff")
-    bullet = _BULLET.match(text)
-    found = _INDEX_LINE.match(text[bullet.end() :] if bullet else text)
+    found = _link(line)
     if not found or not found["file"].endswith(".md"):
         return False
     hook = found["hook"].strip()
-    return not hook or (hook.startswith(_HOOK_SIGNS) and found["file"].removeprefix("./") in topics)
+    return not hook or (hook.startswith(_HOOK_SIGNS) and _target(line) in topics)
+
+
+def _target(line: _Line) -> str:
+    found = _link(line)
+    return found["file"].removeprefix("./") if found else ""
+
+
+def _link(line: _Line) -> re.Match[str] | None:
+    if line.is_code:
+        return None
+    text = line.text.strip().removeprefix("\ufeff")
+    bullet = _BULLET.match(text)
+    return _INDEX_LINE.match(text[bullet.end() :] if bullet else text)
 
 
 def _memory(block: list[_Line]) -> str:
