@@ -17,9 +17,10 @@ from bead.bus.transport import HttpTransport, Transport
 from bead.clients.health import health
 from bead.clients.index import IndexClient
 from bead.clients.store import StoreClient
-from bead.errors import Unavailable
+from bead.errors import Unavailable, WrongVersion
 from bead.git import identify
 from bead.settings import Listener, Settings
+from bead.wire.health import WIRE, Health
 from bead.wire.traces import TurnTrace
 from bead_cli import runtime
 from bead_cli.context import Context, read_token
@@ -205,7 +206,7 @@ async def _home_id(caller: str, node: _Node) -> str:
         async with asyncio.timeout(_STORE_WAIT_S):
             while True:
                 try:
-                    return (await health(bus)).home_id
+                    return _understood(caller, await health(bus)).home_id
                 except Unavailable:
                     await asyncio.sleep(_RETRY_S)
     except TimeoutError:
@@ -213,6 +214,20 @@ async def _home_id(caller: str, node: _Node) -> str:
         raise Unavailable(
             f"the store did not answer on {url} within {_STORE_WAIT_S:g} s; set BEAD_STORE__URL"
         ) from None
+
+
+def _understood(caller: str, store: Health) -> Health:
+    """`store` itself, when this process speaks as it does.
+
+    Raises:
+        WrongVersion: one of the two is too old for the other.
+    """
+    if store.wire != WIRE:
+        raise WrongVersion(
+            f"the store is bead {store.version} and this {caller} is bead {__version__}, which do not understand each "
+            "other; run the same version of both"
+        )
+    return store
 
 
 def url_of(settings: Settings, name: str) -> str:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from bead.errors import DamagedFile, HomeUnusable, Unavailable
 from bead.home import Home
 from bead_store import files
+from bead_store.formats import require_format
 
 _TOKEN_BYTES = 32
 """43 characters in base64url."""
@@ -44,6 +45,7 @@ def prepare(home: Home) -> Prepared:
         for directory in (home.facts, home.raw, home.queue, home.sessions, home.token("bus").parent):
             _private_directories(directory, home.root)
         disk = files.Disk()
+        require_format(home, disk)
         return Prepared(
             home_id=_secret(disk, home.home_id, secrets.token_hex(16)),
             bus_secret=_secret(disk, home.token("bus"), secrets.token_urlsafe(_TOKEN_BYTES)),

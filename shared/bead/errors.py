@@ -103,6 +103,12 @@ class WrongPassphrase(Refused):
     code, status, exit_code = "wrong-passphrase", 403, 1
 
 
+class WrongVersion(Refused):
+    """Two services are of versions that do not understand each other."""
+
+    code, status, exit_code = "wrong-version", 409, 3
+
+
 class NoTerminal(Refused):
     """A passphrase is typed by a person, and nobody sits at a terminal."""
 
