@@ -24,8 +24,10 @@ from bead.clients.store import StoreClient
 from bead.git import identify
 from bead.home import Home
 from bead.settings import Effective, Settings
+from bead.wire.jobs import JobName
 from bead.wire.traces import TurnTrace
 from bead_cli import runtime
+from bead_cli.drain.automatic import Automatic
 from bead_cli.hosting import hosts_of, now, settle_collector, stop_on_signals, until
 from bead_cli.probe import proxy_health
 from bead_curate.app import create_service as create_curate
@@ -62,6 +64,8 @@ class Stack(NamedTuple):
 
     services: tuple[Service, ...]
     proxy: web.Application
+    drain: Automatic | None = None
+    """What drains by itself; None in a container, where nobody's memories lie."""
 
 
 def run(
@@ -105,6 +109,8 @@ async def _serve(
                 app = service.guarded(access[service.name])
                 listeners.create_task(until(stop, serving(app, sockets[service.name], service.name)))
             listeners.create_task(until(stop, serving_proxy(stack.proxy, sockets["proxy"])))
+            if stack.drain is not None:
+                listeners.create_task(stack.drain.watch(stop))
             runtime.write(str(home.root), who)
             try:
                 unready = await _unready(stack, who, stop)
@@ -157,7 +163,11 @@ def wire(
         "dream": InProcessTransport("dream", dream.app),
     }
     curate = create_curate(settings.curate, ready.home_id, buses, shown)
-    scheduler = create_scheduler(settings.scheduler, ready.home_id, buses)
+    drain = None
+    if way.environ.get("BEAD_IN_CONTAINER") != "1":
+        drain = Automatic(settings.drain, str(home.root), store_bus, way.environ)
+    host_works = {JobName.DRAIN: drain.work} if drain else {}
+    scheduler = create_scheduler(settings.scheduler, ready.home_id, buses, host_works)
     proxy = create_proxy(
         settings.proxy,
         owner=settings.owner,
@@ -170,7 +180,7 @@ def wire(
         on_trace=way.on_trace,
         environ=way.environ,
     )
-    return Stack((store, index, dream, curate, scheduler), proxy)
+    return Stack((store, index, dream, curate, scheduler), proxy, drain)
 
 
 def _accesses(ready: Prepared, ports: Mapping[str, int]) -> dict[str, Access]:
