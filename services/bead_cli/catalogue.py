@@ -59,6 +59,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("drain", "make drafts of what the agents remember by themselves", "drain"),
     Command("drafts", "drained memories that wait for your decision", "drafts"),
     Command("migrate", "bring the files of an older bead to this one's form", "migrate"),
+    Command("hook", "what an agent's hooks call", "hook"),
     Command("dream", "a night now: read, propose, tidy; take one back", "dream"),
     Command("curate", "the admin page, in your browser", "curate"),
     Command("mcp", "bead's tools for an agent, over MCP", "mcp"),

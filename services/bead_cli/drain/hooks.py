@@ -1,6 +1,6 @@
 """What an agent's hooks ask of the drain: a note, and back to the agent at once (B23).
 
-`SESSION_END` leaves a note; `POST_TOOL_USE` leaves one when the path that was written is inside a memory folder. The
+`session_end` leaves a note; `post_tool_use` leaves one when the path that was written is inside a memory folder. The
 work is done by a bead that runs, or by the next one. Imports little, opens no home, waits for nobody.
 """
 
@@ -9,12 +9,20 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from bead_cli.context import Context
 from bead_cli.drain import notes
 
-SESSION_END = "session-end"
-POST_TOOL_USE = "post-tool-use"
-MAX_INPUT_BYTES = 8 << 20
 _MEMORY_FOLDERS = (("projects", "*", "memory"), ("memories",))
+
+
+def on_session_end(context: Context, given: bytes, cli: str) -> None:
+    """`bead hook session-end`."""
+    session_end(context.home, given, context.environ, cli)
+
+
+def on_post_tool_use(context: Context, given: bytes, cli: str) -> None:
+    """`bead hook post-tool-use`."""
+    post_tool_use(context.home, given, context.environ, cli)
 
 
 def session_end(home: str, given: bytes, environ: Mapping[str, str], cli: str = "claude") -> bool:

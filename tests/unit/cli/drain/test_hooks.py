@@ -2,7 +2,10 @@
 
 import json
 import os
+import subprocess
+import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -105,3 +108,54 @@ def test_the_folder_that_the_agent_was_told_counts() -> None:
     assert is_memory("/srv/c/projects/x/memory/a.md", "claude", environ)
     assert not is_memory(MEMORY, "claude", environ)
     assert is_memory("/home/dev/.qwen/memories/MEMORY.md", "qwen", ENVIRON)
+
+
+def hooked(home: str, *argv: str, given: bytes | None) -> subprocess.Popen[bytes]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "bead_cli", "hook", *argv, "--home", home],
+        env={"HOME": "/home/dev", "PATH": os.environ["PATH"]},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    if given is not None:
+        process.stdin.write(given)
+        process.stdin.close()
+    return process
+
+
+@pytest.mark.parametrize("given", [json.dumps(ENDED).encode(), b""])
+def test_the_command_says_nothing_and_imports_no_service(home: str, given: bytes) -> None:
+    with hooked(home, "session-end", given=given) as process:
+        assert (process.wait(10), process.stdout.read(), process.stderr.read()) == (0, b"", b"")  # type: ignore[union-attr]
+    assert len(left(home)) == 1
+    code = "import sys, bead_cli.drain.hooks; print(sorted(m for m in sys.modules if m.startswith('pydantic')))"
+    assert subprocess.check_output([sys.executable, "-c", code]) == b"[]\n"
+
+
+def test_an_input_that_stays_open_holds_the_agent_for_half_a_second_at_most(home: str) -> None:
+    with hooked(home, "session-end", given=None) as process:
+        assert process.wait(5) == 0
+    assert len(left(home)) == 1
+
+
+def test_a_killed_hook_leaves_a_whole_note_or_none(home: str) -> None:
+    for delay_ms in range(0, 60, 6):
+        with hooked(home, "session-end", given=json.dumps(ENDED).encode()) as process:
+            try:
+                process.wait(delay_ms / 1000)
+            except subprocess.TimeoutExpired:
+                process.kill()
+    assert all(note == {"cli": "claude", "session": "s-1"} for note in left(home))
+    assert session_end(home, b"{}", ENVIRON), "what a killed one left does not stop the next"
+
+
+def test_a_hook_is_back_within_a_tenth_of_a_second(home: str) -> None:
+    def took_s() -> float:
+        began = time.perf_counter()
+        with hooked(home, "session-end", given=json.dumps(ENDED).encode()) as process:
+            process.wait(10)
+        return time.perf_counter() - began
+
+    assert min(took_s() for _ in range(5)) < 0.1
