@@ -33,6 +33,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("up", "start every service in this terminal", "up"),
     Command("down", "stop the bead that runs on this home", "down"),
     Command("status", "what runs, and what is degraded", "status"),
+    Command("logs", "the last lines that bead has logged", "logs"),
     Command("serve", "run one service in this process (for containers)", "serve"),
     Command("proxy", "run the proxy alone, the same as `serve proxy`", "serve"),
     Command("wrap", "start a coding agent with memory", "wrap"),

@@ -30,6 +30,7 @@ from bead_cli import runtime
 from bead_cli.drain.automatic import Automatic
 from bead_cli.hosting import hosts_of, now, settle_collector, stop_on_signals, until
 from bead_cli.probe import proxy_health
+from bead_cli.telemetry import following
 from bead_curate.app import create_service as create_curate
 from bead_dream.access import SCOPES as DREAM_SCOPES
 from bead_dream.app import create_service as create_dream
@@ -177,7 +178,7 @@ def wire(
         token=ready.proxy_token,
         identify=identify,
         project=way.project,
-        on_trace=way.on_trace,
+        on_trace=following(settings.telemetry, way.on_trace),
         environ=way.environ,
     )
     return Stack((store, index, dream, curate, scheduler), proxy, drain)

@@ -26,6 +26,7 @@ from bead_cli import runtime
 from bead_cli.context import Context, read_token
 from bead_cli.handing import callers_of
 from bead_cli.hosting import NAMES, bound, hosts_of, now, stop_on_signals, until
+from bead_cli.telemetry import following
 
 Scopes = Mapping[str, tuple[str, ...]]
 
@@ -144,7 +145,7 @@ async def _serve_proxy(
         identify=None if in_container else identify,
         project=project,
         hosts=NAMES if in_container else (),
-        on_trace=on_trace,
+        on_trace=following(node.settings.telemetry, on_trace),
         environ=node.context.environ,
     )
     async with serving_proxy(app, listener):

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
 from fastapi import FastAPI
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, Counter
 
 from bead import __version__
 from bead.bus.service import Service, create_api
@@ -39,6 +39,15 @@ def create_service(
     """Wire the service; `environ` holds API keys by the names that the settings give."""
     registry = CollectorRegistry()
     opened: list[Runner] = []
+    tokens = Counter(
+        "bead_dream_tokens", "Tokens that models read and wrote for the nights.", ["kind"], registry=registry
+    )
+    dollars = Counter("bead_dream_usd", "What they cost, where the price is known.", registry=registry)
+
+    def spent(read: int, written: int, usd: float) -> None:
+        tokens.labels("read").inc(read)
+        tokens.labels("written").inc(written)
+        dollars.inc(usd)
 
     def runner() -> Runner:
         if not opened:
@@ -64,6 +73,7 @@ def create_service(
                     tasks=tasks,
                     environ=environ,
                     now=clock,
+                    on_spend=spent,
                 )
             )
             try:

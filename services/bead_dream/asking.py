@@ -11,6 +11,9 @@ from bead.wire.dream import Spend
 from bead_dream.providers.base import Provider, Question, RefusedByModel
 from bead_dream.recovery import Failure, Recovered, recover
 
+OnSpend = Callable[[int, int, float], None]
+"""Told tokens read, tokens written and dollars of each answer."""
+
 TRIES = 2
 """Of one question in one night."""
 _MILLION = 1_000_000
@@ -36,6 +39,7 @@ class Model:
         self.tokens = 0
         """Read and written in this run."""
         self.on_call: Callable[[int], None] = lambda tokens: None
+        self.on_spend: OnSpend = lambda read, written, usd: None
 
     async def ask(self, question: Question, name: str, item: Collection[str]) -> Recovered | Failure:
         """The object with the list `name`, see `recovery.recover`.
@@ -71,6 +75,7 @@ class Model:
         usd = (read * price.input + written * price.output) / _MILLION if price else None
         self.tokens += read + written
         self.on_call(self.tokens)
+        self.on_spend(read, written, usd or 0.0)
         await self._nights.spend(
             Spend(
                 provider=self._provider.name,

@@ -26,7 +26,7 @@ from bead.wire.dream import (
     StartRun,
     Undone,
 )
-from bead_dream.asking import LimitReached, Model
+from bead_dream.asking import LimitReached, Model, OnSpend
 from bead_dream.changes import Changes
 from bead_dream.extract import MAX_NIGHTS, unread
 from bead_dream.providers import provider_of
@@ -50,6 +50,7 @@ class Runner:
         tasks: Tasks,
         environ: Mapping[str, str],
         now: Callable[[], datetime],
+        on_spend: OnSpend | None = None,
     ) -> None:
         self._settings = settings
         self._store = store
@@ -57,6 +58,7 @@ class Runner:
         self._tasks = tasks
         self._environ = environ
         self._now = now
+        self._on_spend = on_spend
         self._view: RunView | None = None
         self._task: asyncio.Task[None] | None = None
         self._scanner: Scanner | None = None
@@ -114,6 +116,7 @@ class Runner:
             if provider is not None:
                 asked = Model(provider, self._settings, self._nights, scanner, self._now().date())
                 asked.on_call = lambda tokens: self._tell(tokens=tokens)
+                asked.on_spend = self._on_spend or asked.on_spend
             work = Run(
                 self._settings,
                 store=self._store,

@@ -32,6 +32,7 @@ class Metrics:
         self._refused_at: float | None = None
         self.turns = self._counter("turns", "Captured turns by outcome.", "outcome")
         self.traces = self._counter("traces", "Traces by outcome.", "outcome")
+        self.abstentions = self._counter("abstentions", "Requests that got no recall block, by reason.", "reason")
         self.recall_ended = Counter(
             "bead_proxy_recall_ended",
             "Conversations whose recall ended because the provider's cache did not keep it.",

@@ -141,6 +141,8 @@ class Tracer:
 
     async def _hand_on(self, notes: Notes, usage: Usage, status: int) -> None:
         trace = trace_of(notes, usage, status, await _step(notes))
+        if trace.abstained:
+            self._metrics.abstentions.labels(trace.abstained).inc()
         self._follow(trace)
         try:
             async with asyncio.timeout(_ONE_TRY_S):

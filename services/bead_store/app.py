@@ -8,7 +8,7 @@ from pathlib import Path
 
 import structlog
 from fastapi import FastAPI
-from prometheus_client import CollectorRegistry, Counter
+from prometheus_client import CollectorRegistry, Counter, Gauge
 
 from bead import __version__
 from bead.bus.service import Service, create_api
@@ -443,6 +443,10 @@ def create_service(
     registry = CollectorRegistry()
     writes = Counter("bead_store_writes", "Facts by what a write did.", ["verb"], registry=registry)
     opened: list[Store] = []
+    waiting = Gauge("bead_store_queue_items", "Items that wait for a person.", registry=registry)
+    waiting.set_function(lambda: len(opened[0].review.ids()) if opened else 0)
+    facts = Gauge("bead_store_facts", "Keys that hold a fact.", registry=registry)
+    facts.set_function(lambda: sum(1 for _ in opened[0].catalogue.entries()) if opened else 0)
 
     def store() -> Store:
         if not opened:

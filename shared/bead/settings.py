@@ -181,6 +181,13 @@ class SchedulerSettings(Listener):
     jobs: JobsSettings = JobsSettings()
 
 
+class TelemetrySettings(Section):
+    """Spans for people who run OpenTelemetry: names, counts and milliseconds, never a word of anybody."""
+
+    endpoint: Address | None = None
+    """Where traces go by OTLP over HTTP, such as http://127.0.0.1:4318/v1/traces; without it nothing is sent."""
+
+
 class BackupSettings(Section):
     """The encrypted mirror of the home."""
 
@@ -295,6 +302,7 @@ class Settings(Section):
     curate: CurateSettings = CurateSettings()
     scheduler: SchedulerSettings = SchedulerSettings()
     backup: BackupSettings = BackupSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
     drain: DrainSettings = DrainSettings()
 
 

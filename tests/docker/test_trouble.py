@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 import threading
 import time
 import urllib.request
@@ -197,3 +198,26 @@ def test_the_admin_port_shows_metrics_to_its_token_only(stack: Stack) -> None:
     assert stack.curate("GET", "/metrics", authorization="Bearer wrong")[0] == 401
     with urllib.request.urlopen(f"http://127.0.0.1:{PROXY_PORT}/bead/health", timeout=10) as answer:
         assert answer.status == 200
+
+
+def test_status_and_logs_tell_of_containers_and_of_a_loop_of_restarts(stack: Stack) -> None:
+    project = stack.environ["COMPOSE_PROJECT_NAME"]
+    command = f"{sys.executable} -m bead_cli"
+    found = json.loads(stack.shell(f"{command} status --containers --project {project} --json || true"))
+
+    by_name = {each["service"]: each for each in found["containers"]}
+    assert {"store", "index", "dream", "scheduler", "proxy", "curate"} <= set(by_name)
+    assert {each["state"] for each in by_name.values()} == {"running"}
+    assert "store answers on port 7071" in stack.shell(f"{command} logs --project {project} --service store")
+
+    wrong = ["-l", f"com.docker.compose.project={project}x", "-l", "com.docker.compose.service=store"]
+    loop = docker("run", "-d", "--restart", "always", *wrong, "--user", "1:1", "bead:local", "serve", "store")
+    try:
+        deadline = time.monotonic() + LIMIT_S
+        trouble = ""
+        while "started again" not in trouble:
+            assert time.monotonic() < deadline, trouble
+            told = json.loads(stack.shell(f"{command} status --containers --project {project}x --json || true"))
+            trouble = told["containers"][0]["trouble"]
+    finally:
+        docker("rm", "-f", loop.stdout.strip())

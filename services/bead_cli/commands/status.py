@@ -21,16 +21,21 @@ files cannot be read.
 examples:
   bead status
   bead status --json
+  bead status --containers                     what Docker says, restarts too
 """
 
 
 def configure(parser: argparse.ArgumentParser, name: str) -> None:
-    """No arguments of its own."""
+    """Which way of running to look at."""
     parser.epilog = _EPILOG
+    parser.add_argument("--containers", action="store_true", help="ask Docker about bead's containers")
+    parser.add_argument("--project", default="bead", metavar="P", help="compose project (default: bead)")
 
 
 def run(args: argparse.Namespace, context: Context) -> int:
     """Ask each service for its health."""
+    if args.containers:
+        return _containers(context, args.project)
     who = runtime.read(context.home)
     if who is None or not runtime.is_running(who):
         return _not_running(context)
@@ -50,6 +55,23 @@ def run(args: argparse.Namespace, context: Context) -> int:
     if not all(state["ready"] for state in services.values()):
         return _DOWN
     return _DAMAGED if files else 0
+
+
+def _containers(context: Context, project: str) -> int:
+    """What Docker says of each service's container: a loop of restarts is seen here and nowhere else."""
+    from bead_cli.containers import containers
+
+    found = containers(project)
+    if context.output.as_json:
+        told = [{**each._asdict(), "trouble": each.trouble} for each in found]
+        context.output.document({"running": bool(found), "containers": told})
+    else:
+        for each in found:
+            word = context.output.style("red", "trouble") if each.trouble else context.output.style("green", "ready  ")
+            context.output.text(f"  {each.service:<10} {word}  {each.trouble}".rstrip())
+        if not found:
+            context.output.text(f"no containers in the compose project {project} (start them: docker compose up -d)")
+    return _DOWN if not found or any(each.trouble for each in found) else 0
 
 
 def _state(who: runtime.Runtime, name: str, health: dict[str, Any] | None) -> dict[str, Any]:
