@@ -14,10 +14,11 @@ from starlette.responses import Response
 from bead.errors import BadRequest, BeadError
 from bead.facts import FactVersion, Trust
 from bead.turns import spoken
+from bead.wire.drafts import Draft
 from bead.wire.store import ReviewItem, WriteFact
 from bead_curate.web.app import Page
 from bead_curate.web.backend import Backend
-from bead_curate.web.pages.drafts import Draft, drafts
+from bead_curate.web.pages.drafts import agents_of, drafts
 from bead_curate.web.rendering import session_of
 from bead_curate.web.words import Piece, difference
 
@@ -59,7 +60,7 @@ async def show(page: Page) -> Response:
         waiting=waiting,
         total=len(queue.items),
         chosen=len(chosen),
-        drafts=[draft for draft in waiting_drafts if not agent or draft.agent == agent][:PAGE],
+        drafts=[(each, agents_of(each)) for each in waiting_drafts if not agent or agent in agents_of(each)][:PAGE],
         drafts_total=len(waiting_drafts),
         agents=_counts(queue.items, waiting_drafts),
         kinds=sorted(Counter(item.kind for item in queue.items).items()),
@@ -163,7 +164,8 @@ def _fits(item: ReviewItem, agent: str, kind: str) -> bool:
 
 
 def _counts(items: Iterable[ReviewItem], waiting: Iterable[Draft]) -> list[tuple[str, int]]:
-    return sorted(Counter([*(agent_of(item) for item in items), *(draft.agent for draft in waiting)]).items())
+    drained = (agent for draft in waiting for agent in agents_of(draft))
+    return sorted(Counter([*(agent_of(item) for item in items), *drained]).items())
 
 
 def _back(page: Page) -> str:
