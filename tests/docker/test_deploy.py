@@ -1,0 +1,36 @@
+"""What lies in deploy/ renders: compose overrides by compose itself, and the rootless image is built."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.docker.conftest import REPOSITORY, Stack
+
+pytestmark = pytest.mark.docker
+
+
+def rendered(stack: Stack, name: str, **more: str) -> Any:
+    files = f"-f compose.yaml -f {REPOSITORY}/deploy/compose/{name}.yaml"
+    environ = " ".join(f"{key}={value}" for key, value in more.items())
+    return json.loads(stack.shell(f"{environ} docker compose {files} config --format json"))["services"]
+
+
+def test_rootless_is_uid_zero_with_the_same_lack_of_rights(stack: Stack) -> None:
+    services = rendered(stack, "rootless")
+    assert {each["user"] for each in services.values()} == {"0:0"}
+    assert all(each["read_only"] and each["cap_drop"] == ["ALL"] for each in services.values())
+    assert {each["build"]["args"]["BEAD_UID"] for each in services.values()} == {"0"}
+
+
+def test_selinux_labels_the_folder_and_keeps_the_tokens_apart(stack: Stack) -> None:
+    services = rendered(stack, "selinux", BEAD_HOME_DIR="/srv/memory")
+    home = [each for each in services["store"]["volumes"] if each["target"] == "/data"]
+    assert [(each["source"], each["bind"]["selinux"]) for each in home] == [("/srv/memory", "Z")]
+    assert [each["target"] for each in services["proxy"]["volumes"] if "tokens" in each["target"]] == ["/tokens/proxy"]
+
+
+def test_an_external_volume_is_the_home(stack: Stack) -> None:
+    files = f"-f compose.yaml -f {REPOSITORY}/deploy/compose/external-volume.yaml"
+    volumes = json.loads(stack.shell(f"docker compose {files} config --format json"))["volumes"]
+    assert (volumes["home"]["external"], volumes["home"]["name"]) == (True, "bead-memory")
