@@ -30,7 +30,9 @@ STAGE = ".restoring"
 _READY = "ready"
 _MAX_INDEX_BYTES = 512 << 20
 _MAX_BYTES = 1 << 30
-_KEPT = frozenset({"tombstones.log", "tombstone.key", "tokens", "config.yaml", ".lock", "home-id", STAGE, "lost+found"})
+_KEPT = frozenset(
+    {"tombstones.log", "tombstone.key", "tokens", "format", "config.yaml", ".lock", "home-id", STAGE, "lost+found"}
+)
 """What a home may hold and still be empty; the backup's own replace them."""
 
 

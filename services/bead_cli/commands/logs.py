@@ -46,6 +46,8 @@ def run(args: argparse.Namespace, context: Context) -> int:
     else:
         for line in found:
             context.output.text(context.output.stored(line))
+        if not found:
+            context.output.note("nothing was logged")
     return 0
 
 
