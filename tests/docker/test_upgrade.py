@@ -54,10 +54,11 @@ def previous_tree(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def previous(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> str:
+def previous(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     tree = previous_tree(tmp_path_factory.mktemp("previous") / "tree")
     docker("build", "-q", "-t", _IMAGE, "-f", str(REPOSITORY / "tests/docker/previous.dockerfile"), str(tree))
-    return _IMAGE
+    yield _IMAGE
+    docker("image", "rm", "-f", _IMAGE)
 
 
 @pytest.fixture

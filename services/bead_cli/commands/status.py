@@ -121,6 +121,9 @@ def _not_running(context: Context) -> int:
     if context.output.as_json:
         context.output.document({"running": False, "home": context.home, "version": __version__, "services": {}})
     else:
+        if context.in_container():
+            context.output.text("this container sees only itself; on the host: bead status --containers")
+            return _DOWN
         context.output.text(f"bead is not running on {context.home} (start it with: bead up)")
     return _DOWN
 
