@@ -9,6 +9,8 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+IN_PATH = "BEAD_IN_PATH"
+"""Set for an agent whose requests go through the proxy, so that its hooks tell nothing twice."""
 _LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
 _CAPABILITY = re.compile(r"/t/[^/]+\Z")
 
@@ -57,7 +59,7 @@ HARNESSES: dict[str, Harness] = {
 
 def with_memory(harness: Harness, base_url: str, environ: Mapping[str, str]) -> dict[str, str]:
     """`environ` for the harness: pointed at the proxy, and no HTTP proxy between it and this machine."""
-    wanted = {**environ, **harness.settings(base_url)}
+    wanted = {**environ, **harness.settings(base_url), IN_PATH: "1"}
     for name, other in (("NO_PROXY", "no_proxy"), ("no_proxy", "NO_PROXY")):
         wanted[name] = _with_loopback(environ.get(name) or environ.get(other) or "")
     return wanted

@@ -28,6 +28,7 @@ _OTHER_VARIABLES = frozenset(
         "BEAD_CONFIG",
         "BEAD_TRACE",
         "BEAD_IN_CONTAINER",
+        "BEAD_IN_PATH",
         "BEAD_TOKENS",
         "BEAD_TOKENS_FOR",
         "BEAD_TEST_CACHE",
@@ -290,6 +291,13 @@ class ProxySettings(Listener):
     """Larger bodies are forwarded unread."""
 
 
+class PrimeSettings(Section):
+    """What a session-start hook tells; agents cut what is longer than about 10,000 characters, and say so to nobody."""
+
+    max_items: Annotated[int, Field(ge=1)] = 100
+    max_characters: Annotated[int, Field(ge=200)] = 9_000
+
+
 class Settings(Section):
     """Everything that `config.yaml` may say."""
 
@@ -301,6 +309,7 @@ class Settings(Section):
     dream: DreamSettings = DreamSettings()
     curate: CurateSettings = CurateSettings()
     scheduler: SchedulerSettings = SchedulerSettings()
+    prime: PrimeSettings = PrimeSettings()
     backup: BackupSettings = BackupSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     drain: DrainSettings = DrainSettings()

@@ -65,6 +65,7 @@ def test_a_bead_that_answers_is_put_between_and_nothing_else_changes(desk: Desk,
     changed = dict(set(run.harness["environ"].items()) - set(run.environ.items()))  # type: ignore[attr-defined]
     assert changed == {
         "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{port}/t/proxy-of-this-test",
+        "BEAD_IN_PATH": "1",
         "CLAUDE_CODE_GATEWAY_HINT_HEADERS": "1",
         "NO_PROXY": "corp.example,127.0.0.1,localhost,::1",
         "no_proxy": "corp.example,127.0.0.1,localhost,::1",
