@@ -49,6 +49,7 @@ from bead_store.lock import HomeLock
 from bead_store.projects import Projects
 from bead_store.raw import RawLog
 from bead_store.receipts import Receipts
+from bead_store.regrouping import Regrouping
 from bead_store.rekey import Rekeying
 from bead_store.review import ReviewFiles
 from bead_store.routes import add_routes, hot_routes
@@ -284,6 +285,14 @@ class Store:
             reading=self.slow_lane,
             now=now,
         )
+        self.regrouping = Regrouping(
+            projects=self.projects,
+            catalogue=self.catalogue,
+            sealed=lambda: tuple(sealed.key for sealed in self.vault.keys()),
+            rekey=lambda request: self.sealing.rekey(request, self.rekeying.rekey),
+            lane=self.fact_lane,
+            tasks=tasks,
+        )
         self.views = Views(
             self.catalogue,
             self.raw,
@@ -318,6 +327,7 @@ class Store:
         with suppress(BeadError):  # they stay as they are, and the next start marks them
             await self.fact_lane.run(self.facts.mark_behind)
         self.tasks.start(self.edits.run(), name="look at edited files")
+        self.regrouping.soon()
         self.tasks.start(self.heard.run(), name="listen to agents")
         if self._watches:
             self.tasks.start(self.watch.run(), name="watch files")

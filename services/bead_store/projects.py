@@ -37,6 +37,8 @@ class _Known(NamedTuple):
     name: str
     ids: tuple[str, ...]
     directories: tuple[str, ...]
+    moves_to: str = ""
+    """The project it turned out to be a folder of; its facts are on their way there, and it is found no more."""
 
     @property
     def identity(self) -> str:
@@ -95,6 +97,20 @@ class Projects:
             next((known.identity for known in self._known if known.name == name), None) if kind == "project" else None
         )
 
+    def moving(self) -> tuple[tuple[str, str], ...]:
+        """Scopes that were known by a path only, each with the scope that its facts belong into."""
+        return tuple((f"project/{known.name}", f"project/{known.moves_to}") for known in self._known if known.moves_to)
+
+    def moved(self, scope: str) -> None:
+        """Nothing is left under a scope of `moving`."""
+        self._look()
+        projects = self._document["projects"]
+        for number, entry in enumerate(projects):
+            if f"project/{entry['name']}" == scope and entry.get("moves_to"):
+                del projects[number]
+                break
+        self._save()
+
     def load(self) -> None:
         """Read the table; one that cannot be read is told, and every resolve fails until a person has looked."""
         try:
@@ -104,13 +120,15 @@ class Projects:
             self.damage = error
 
     def _by_identity(self, found: Identity, directory: str | None) -> Project:
-        number = same_project([known.ids for known in self._known], found.ids)
+        number = same_project([() if known.moves_to else known.ids for known in self._known], found.ids)
         if number is None:
             number = self._place_of(directory)
         known = self._added(found) if number is None else self._known[number]
         ids = self._add_identities(known, found.ids)
         if directory and directory not in known.directories:
             self._add_directory(known.name, directory)
+        if directory and not all(id.startswith(PATH) for id in ids):
+            self._leave_place(directory, known.name)
         self._save()
         return Project(name=known.name, identity=ids[0])
 
@@ -120,16 +138,24 @@ class Projects:
             (
                 number
                 for number, known in enumerate(self._known)
-                if known.is_place and f"{PATH}{directory}" in known.ids
+                if known.is_place and not known.moves_to and f"{PATH}{directory}" in known.ids
             ),
             None,
         )
+
+    def _leave_place(self, directory: str, name: str) -> None:
+        """What was a project by this path only is a folder of `name`: its facts are to go there."""
+        for entry in self._document["projects"]:
+            ids = _ids(entry)
+            is_place = all(id.startswith(PATH) for id in ids)
+            if is_place and entry["name"] != name and f"{PATH}{directory}" in ids:
+                entry["moves_to"], entry["directories"] = name, []
 
     def _by_directory(self, directory: str) -> _Known | None:
         """The project whose known directory is nearest above; one that is known by path only is just that path."""
         best: tuple[int, _Known] | None = None
         for known in self._known:
-            for place in known.directories:
+            for place in () if known.moves_to else known.directories:
                 is_inside = directory == place or (not known.is_place and directory.startswith(f"{place}/"))
                 if is_inside and (best is None or len(place) > best[0]):
                     best = (len(place), known)
@@ -202,7 +228,7 @@ class Projects:
 def _entries(document: Any) -> Iterator[_Known]:
     for entry in (document or {}).get("projects") or ():
         places = tuple(str(place) for place in entry.get("directories") or ())
-        yield _Known(str(entry["name"]), _ids(entry), places)
+        yield _Known(str(entry["name"]), _ids(entry), places, str(entry.get("moves_to") or ""))
 
 
 def _ids(entry: Any) -> tuple[str, ...]:

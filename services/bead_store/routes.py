@@ -133,7 +133,9 @@ def add_routes(api: FastAPI, store: Callable[[], "Store"]) -> None:
 
     @api.post("/v1/projects/resolve")
     async def resolve_project(request: ResolveProject) -> Project | None:
-        return await store().fact_lane.run(store().projects.resolve, request)
+        found = await store().fact_lane.run(store().projects.resolve, request)
+        store().regrouping.soon()
+        return found
 
     @api.get("/v1/sessions")
     async def sessions(limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 100) -> SessionList:

@@ -1,8 +1,11 @@
 """Project identity: one project however its folder is reached, with a readable name and a person's comments kept."""
 
+import asyncio
+from contextlib import suppress
+
 import pytest
 
-from bead.errors import BadRequest, DamagedFile
+from bead.errors import BadRequest, DamagedFile, NotFound
 from bead.facts import FactVersion
 from bead.home import Home
 from bead.wire.store import Project, ResolveProject
@@ -171,3 +174,57 @@ async def test_damaged_table_is_named_left_alone_and_does_not_stop_the_start(hom
         assert [file.path for file in (await store.client.damage()).files] == [str(home.projects)]
         home.projects.write_text("projects: []\n")
         assert await resolve(store, "/work/shop", SHOP) is not None
+
+
+async def settled(store: Open, key: str) -> FactVersion:
+    """The fact, as soon as it is there: what moves facts works behind the answer."""
+    async with asyncio.timeout(10):
+        seq, epoch = 0, ""
+        while True:
+            with suppress(NotFound):
+                return await store.client.current_fact(key)
+            page = await store.client.changes(epoch, seq, wait_s=5)
+            epoch, seq = page.epoch, page.seq
+
+
+async def test_facts_of_a_folder_go_to_the_project_it_turns_out_to_belong_to(home: Home) -> None:
+    async with opened(home) as store:
+        await resolve(store, "/work/shop", SHOP)
+        assert await resolve(store, "/srv/checkout") == Project(name="checkout", identity="path:/srv/checkout")
+        await store.write("Tuesday", key="project/checkout/deploy-day")
+        await store.write("Wednesday", key="project/checkout/deploy-day")
+        await store.write("pnpm", key="project/checkout/tool")
+        await store.write("npm", key="project/shop/tool")
+
+        assert await resolve(store, "/srv/checkout", SHOP) == Project(name="shop", identity=SHOP)
+
+        moved = await settled(store, "project/shop/deploy-day")
+        assert (moved.body, moved.version, moved.project_id) == ("Wednesday", 2, SHOP)
+        assert (await settled(store, "project/shop/tool-2")).body == "pnpm"
+        assert (await store.client.current_fact("project/shop/tool")).body == "npm"
+        assert await resolve(store, "/srv/checkout/api") == Project(name="shop", identity=SHOP)
+        async with asyncio.timeout(10):
+            while "moves_to" in home.projects.read_text():
+                await asyncio.sleep(0)
+    assert not list((home.facts / "project" / "checkout").rglob("*.md"))
+
+
+async def test_a_move_that_a_kill_interrupted_is_ended_by_the_next_start(home: Home) -> None:
+    async with opened(home) as store:
+        await resolve(store, "/work/shop", SHOP)
+        await resolve(store, "/srv/checkout")
+        await store.write("Tuesday", key="project/checkout/deploy-day")
+    text = home.projects.read_text().replace("- name: checkout\n", "- name: checkout\n  moves_to: shop\n")
+    home.projects.write_text(text)
+
+    async with opened(home) as store:
+        assert (await settled(store, "project/shop/deploy-day")).body == "Tuesday"
+
+
+async def test_a_folder_of_its_own_that_becomes_a_repository_keeps_its_name_and_moves_nothing(home: Home) -> None:
+    async with opened(home) as store:
+        await resolve(store, "/srv/checkout")
+        await store.write("Tuesday", key="project/checkout/deploy-day")
+        await resolve(store, "/srv/checkout", SHOP)
+        assert (await store.client.current_fact("project/checkout/deploy-day")).body == "Tuesday"
+    assert "moves_to" not in home.projects.read_text()
