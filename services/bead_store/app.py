@@ -197,7 +197,6 @@ class Store:
         self.drafts = Drafts(
             DraftFiles(home.drafts, self.disk, now),
             facts=self.facts,
-            catalogue=self.catalogue,
             tombstones=self.tombstones,
             intents=self.intents,
             scan=self.scan,

@@ -36,6 +36,13 @@ class Conflicts:
         found = [other for other in found if other.status is Status.CURRENT and other.body != fact.body]
         return max(found, key=lambda other: other.valid_from, default=None)
 
+    def near(self, scope: str, text: str) -> list[FactVersion]:
+        """The current facts of `scope` that say the text, or nearly."""
+        if len(text) > MAX_CHARACTERS:
+            return []
+        found = [self._catalogue.current(key) for key in self._followed(scope).near(fingerprint(text))]
+        return [fact for fact in found if fact.status is Status.CURRENT]
+
     def _followed(self, name: str) -> "_Scope":
         scope = self._scopes.get(name)
         if scope is None:

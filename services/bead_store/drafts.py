@@ -5,22 +5,22 @@ is the drain's, which runs outside; files are `draftfiles`.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
 from bead import keys
 from bead.drain import memory
 from bead.errors import BadRequest, Corrupt, DamagedFile, NotFound, Refused
-from bead.facts import Status, Trust
+from bead.facts import FactVersion, Trust
 from bead.text.duplicates import Fingerprint, fingerprint, is_near_duplicate
 from bead.wire.drafts import Draft, DraftAnswer, DraftDecided, DraftList, DraftText, DraftVerb, Near, NewDraft
 from bead.wire.store import WriteAnswer, WriteFact
 from bead_store.audit import Audit
-from bead_store.catalogue import Catalogue
 from bead_store.draftfiles import DraftFiles, Kept
 from bead_store.facts import Facts
 from bead_store.intents import Intent, Intents, Operation
@@ -45,7 +45,6 @@ class Drafts:
         drafts: DraftFiles,
         *,
         facts: Facts,
-        catalogue: Catalogue,
         tombstones: Tombstones,
         intents: Intents,
         scan: Scan,
@@ -54,7 +53,6 @@ class Drafts:
     ) -> None:
         self.files = drafts
         self._facts = facts
-        self._catalogue = catalogue
         self._tombstones = tombstones
         self._intents = intents
         self._scan = scan
@@ -79,19 +77,17 @@ class Drafts:
         body = memory.escaped(memory.capped(clean))
         # What a draft does not hold exists in the agent's file only: the drain must not empty that.
         is_whole = clean == whole and len(clean.encode("utf-8", "replace")) <= memory.MAX_BODY_BYTES
-        verb = self._settled(id, whole, clean) or self._put(id, hash, body, request)
+        verb = self._settled(id, whole, clean, request.project) or self._put(id, hash, body, request)
         return DraftAnswer(verb=verb, id=id, is_whole=is_whole or verb is DraftVerb.FORGOTTEN)
 
     def waiting(self) -> DraftList:
         """Every draft, with what says nearly the same."""
         found = sorted(self.files.all(), key=lambda each: (-len(each.values("agent")), each.created, each.id))
-        prints = [(each, fingerprint(_fact_text(each))) for each in found]
-        facts = [(fact.key, fact.body, fingerprint(fact.body)) for fact in self._current()] if found else []
+        beside = _Beside([(each, fingerprint(_fact_text(each))) for each in found])
         drafts = []
-        for each, own in prints:
-            near = [Near(name=other.id, is_fact=False, body=other.body) for other, its in prints
-                    if other.id != each.id and is_near_duplicate(own, its)]  # fmt: skip
-            near += _near_facts(own, facts)
+        for each in found:
+            facts = self._near(each.project, _fact_text(each))
+            near = [*beside.of(each), *(Near(name=fact.key, is_fact=True, body=fact.body) for fact in facts)]
             drafts.append(_told(each, tuple(near[:_MOST_NEAR])))
         return DraftList(drafts=tuple(drafts))
 
@@ -137,7 +133,7 @@ class Drafts:
                 self._carry_out(intent.operation, self.files.read(intent.item))
         self._intents.finish(intent_id)
 
-    def _settled(self, id: str, whole: str, clean: str) -> DraftVerb | None:
+    def _settled(self, id: str, whole: str, clean: str, project: str | None) -> DraftVerb | None:
         """Why this memory is not to be taken in; None when it is."""
         if self._tombstones.knows_draft(id):
             return DraftVerb.DECIDED
@@ -146,8 +142,7 @@ class Drafts:
             return DraftVerb.FORGOTTEN
         if not clean.strip() or (clean != whole and not _says_more(clean)):
             return DraftVerb.FORGOTTEN
-        wanted = {normal(whole), normal(said)}
-        if any(normal(fact.body) in wanted for fact in self._current()):
+        if any(normal(fact.body) == normal(said) for fact in self._near(project, said)):
             return DraftVerb.KNOWN
         return None
 
@@ -196,19 +191,37 @@ class Drafts:
             )
         )
 
-    def _current(self) -> list["_Fact"]:
-        found = []
-        for key in [entry.key for entry in self._catalogue.entries()]:
+    def _near(self, project: str | None, text: str) -> list[FactVersion]:
+        """Facts that an agent in this project is told and that say nearly this; a damaged one says nothing."""
+        scopes = ("user", "global", *((f"project/{project}",) if project else ()))
+        found: list[FactVersion] = []
+        for scope in scopes:
             with suppress(NotFound, DamagedFile):
-                fact = self._catalogue.current(key)
-                if fact.status is Status.CURRENT:
-                    found.append(_Fact(key, fact.body))
+                found += self._facts.near(scope, text)
         return found
 
 
-class _Fact(NamedTuple):
-    key: str
-    body: str
+class _Beside:
+    """Drafts that are nearly the same, found by what two of them must share."""
+
+    def __init__(self, drafts: list[tuple[Kept, Fingerprint]]) -> None:
+        self._prints = {draft.id: own for draft, own in drafts}
+        self._drafts = {draft.id: draft for draft, _ in drafts}
+        self._by_mark: defaultdict[str, list[str]] = defaultdict(list)
+        for draft, own in drafts:
+            for mark in own.marks:
+                self._by_mark[mark].append(draft.id)
+
+    def of(self, draft: Kept) -> list[Near]:
+        """At most a few of them."""
+        own = self._prints[draft.id]
+        found: list[Near] = []
+        for id in dict.fromkeys(id for mark in own.marks for id in self._by_mark[mark]):
+            if id != draft.id and is_near_duplicate(own, self._prints[id]):
+                found.append(Near(name=id, is_fact=False, body=self._drafts[id].body))
+            if len(found) == _MOST_NEAR:
+                break
+        return found
 
 
 def add_draft_routes(api: FastAPI, store: Callable[[], "Store"]) -> None:
@@ -247,10 +260,6 @@ def _key(draft: Kept) -> str:
 def _says_more(text: str) -> bool:
     """Whether anything but markers is left of a cleaned text."""
     return bool(re.search(r"\w", _MARKER.sub("", text)))
-
-
-def _near_facts(own: Fingerprint, facts: list[tuple[str, str, Fingerprint]]) -> list[Near]:
-    return [Near(name=key, is_fact=True, body=body) for key, body, its in facts if is_near_duplicate(own, its)]
 
 
 def _told(draft: Kept, near: tuple[Near, ...]) -> Draft:

@@ -109,6 +109,10 @@ class Facts:
                 raise
         raise Unavailable(f"'{key}' is being written by something else, again and again; try later")
 
+    def near(self, scope: str, text: str) -> list[FactVersion]:
+        """The current facts of `scope` that say the text, or nearly."""
+        return self._conflicts.near(scope, text)
+
     def mark(self, mark: Mark) -> FactVersion:
         """Pin, unpin, put to sleep or wake the current version, or give it another trigger card.
 
