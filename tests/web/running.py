@@ -78,6 +78,7 @@ async def running(home: Home, *, port: int = 0, with_index: bool = False) -> Asy
             buses["index"] = index_bus
         shown = effective(home, {"BEAD_INDEX__GATE": "strict"}, Settings())
         curate = create_curate(CurateSettings(), "home-of-this-test", buses, shown)
+        await stack.enter_async_context(curate.running())
         listener = listen("127.0.0.1", port)
         stack.callback(listener.close)
         at = int(listener.getsockname()[1])

@@ -1,0 +1,71 @@
+"""The way of the tools to the services: JSON documents in and out, inside curate and from a process of its own."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Protocol
+from urllib.parse import quote
+
+from bead.bus.transport import Transport, call
+from bead.errors import ServiceDown
+
+Query = Mapping[str, str | int | float | None]
+DEFAULT_TIMEOUT_S = 10.0
+
+
+class Services(Protocol):
+    """Calls on the services behind curate."""
+
+    async def call(
+        self,
+        service: str,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        *,
+        query: Query | None = None,
+        timeout_s: float = DEFAULT_TIMEOUT_S,
+    ) -> Any:
+        """The document of a good answer, None for an empty one.
+
+        Raises:
+            BeadError: the class that the service raised.
+        """
+        ...
+
+    async def project(self) -> str | None:
+        """Scope name of the project in which the agent works, None when it is not known."""
+        ...
+
+
+class BusServices:
+    """Inside curate: over its buses. Whose agent asks is not known, so there is no active project."""
+
+    def __init__(self, buses: Mapping[str, Transport]) -> None:
+        self._buses = buses
+
+    async def call(
+        self,
+        service: str,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        *,
+        query: Query | None = None,
+        timeout_s: float = DEFAULT_TIMEOUT_S,
+    ) -> Any:
+        """See `Services.call`."""
+        bus = self._buses.get(service)
+        if bus is None:
+            raise ServiceDown(f"the {service} does not run here")
+        sent = b"" if body is None else json.dumps(body).encode()
+        answer = await call(bus, method, path, sent, query=query, timeout_s=timeout_s)
+        return json.loads(answer) if answer else None
+
+    async def project(self) -> str | None:
+        """See `Services.project`."""
+        return None
+
+
+def fact_path(key: str, below: str = "") -> str:
+    """The store's path of a key."""
+    return f"/v1/facts/{quote(key, safe='')}{below}"
