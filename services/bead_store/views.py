@@ -38,6 +38,7 @@ from bead.wire.views import (
     Uses,
 )
 from bead_store import files, header, turnfile
+from bead_store.audit import lines_of
 from bead_store.catalogue import Catalogue
 from bead_store.conversations import Conversations
 from bead_store.frontmatter import Reader
@@ -256,11 +257,7 @@ class Views:
 
     def audit(self, before: int | None, limit: int, what: str | None, verb: str | None) -> AuditPage:
         """A page of the log, newest first; a line that is no JSON is shown as what it is."""
-        try:
-            with self._audit_log.open(encoding="ascii", errors="replace", newline="\n") as log:
-                lines = [line for line in log if line.endswith("\n")]
-        except FileNotFoundError:
-            lines = []
+        lines = list(lines_of(self._audit_log))
         last = len(lines) if before is None else min(before - 1, len(lines))
         found: list[AuditLine] = []
         for number in range(last, 0, -1):

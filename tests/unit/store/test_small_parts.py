@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bead.wire.store import AuditReport
 from bead_store import layout
-from bead_store.audit import Audit, first_broken_line
+from bead_store.audit import Audit, first_broken_line, full_files, lines_of
 from bead_store.files import Disk
 from bead_store.names import file_name, word
 from bead_store.privacy import remove_private
@@ -85,6 +86,39 @@ def test_changed_removed_or_added_audit_line_shows(tmp_path: Path) -> None:
     assert first_broken_line(second + third) == 1
     assert first_broken_line(first + first + second) == 2
     assert first_broken_line(first + "garbage\n") == 2
+
+
+def test_a_full_audit_log_goes_on_in_a_new_file_and_the_chain_holds_over_all_of_them(tmp_path: Path) -> None:
+    path = tmp_path / "audit.log"
+
+    def small() -> Audit:
+        return Audit(path, Disk(), lambda: datetime(2026, 11, 5, tzinfo=UTC), max_bytes=400)
+
+    for version in range(20):  # each a process of its own
+        small().record("superseded", "uid", version=version)
+    full = full_files(path)
+    assert len(full) > 3 and full[0].name == "audit.1.log"
+    assert small().verify() == AuditReport(lines=20, first_bad_line=None)
+    assert [json.loads(line)["version"] for line in lines_of(path)] == list(range(20))
+
+    full[1].write_text(full[1].read_text().replace("uid", "UID"))
+    assert small().verify().first_bad_line is not None
+
+
+def test_the_oldest_full_audit_files_go_and_what_is_left_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bead_store.audit.MAX_FULL", 2)
+    path = tmp_path / "audit.log"
+    log = Audit(path, Disk(), lambda: datetime(2026, 11, 5, tzinfo=UTC), max_bytes=400)
+    for version in range(20):
+        log.record("superseded", "uid", version=version)
+    full = full_files(path)
+    assert len(full) == 2 and full[0].name != "audit.1.log"
+    assert log.verify().first_bad_line is None
+
+    full[0].unlink()
+    assert log.verify().first_bad_line is None, "the oldest may always be gone"
+    full[1].write_text("\n".join(full[1].read_text().splitlines()[1:-1]) + "\n")
+    assert log.verify().first_bad_line is not None
 
 
 def test_torn_audit_line_is_cut_before_the_next(tmp_path: Path) -> None:
