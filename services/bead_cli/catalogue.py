@@ -66,6 +66,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("review", "decide what waits, in the terminal", "review"),
     Command("curate", "the admin page, in your browser", "curate"),
     Command("mcp", "bead's tools for an agent, over MCP", "mcp"),
+    Command("export", "the current facts as JSON lines", "export"),
+    Command("import", "facts from JSON lines, through the same rule as every other way in", "importing"),
     Command("index", "rebuild or check the search index", "index"),
     Command("trace", "what each request was given, as it happens", "trace"),
     Command("doctor", "what is wrong, why, and the command that mends it", "doctor"),

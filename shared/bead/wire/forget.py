@@ -45,3 +45,10 @@ class ConfirmSelected(SelectForget):
     """`POST /v1/forget/select`: the selection of a preview and its word."""
 
     confirm: str
+
+
+class NoteCopy(Model):
+    """`POST /v1/copies`: an export that a forget has to look into."""
+
+    path: str = Field(min_length=1, max_length=4_096)
+    """Absolute; a file or a folder."""

@@ -32,7 +32,7 @@ def offered(folder: Path, *words: str) -> set[str]:
 
 def test_bash_offers_every_command_and_its_options(tmp_path: Path) -> None:
     assert offered(tmp_path, "bead", "") == {command.name for command in COMMANDS} | {"--version"}
-    assert offered(tmp_path, "bead", "re") == {"remember", "recall", "reinforce", "rekey", "restore"}
+    assert offered(tmp_path, "bead", "re") == {"remember", "recall", "reinforce", "rekey", "restore", "review"}
     assert {"--do", "--key", "--json", "--home"} <= offered(tmp_path, "bead", "remember", "--")
     assert "store" in offered(tmp_path, "bead", "serve", "")
 
