@@ -20,8 +20,8 @@ _MAX_LINE = 1 << 20
 _SHOWN = 20
 _EPILOG = """\
 Reads lines such as {"_type": "memory", "key": "deploy-day", "value": "Tuesday"}: what `bead export` and beads write;
-other lines are left out and counted. A key without a scope goes into the project of this directory, else to user/. What is
-imported counts as observed by an agent, so nothing that you said is overruled: such lines wait in `bead queue`. With
+other lines are left out and counted. A key without a scope goes into the project of this directory, else to user/. What
+is imported counts as observed by an agent, so nothing that you said is overruled: such lines wait in `bead queue`. With
 --trust user they are your own words. What you let bead forget stays out, and the same text again changes nothing.
 
 examples:
