@@ -23,6 +23,8 @@ from bead.errors import BadRequest, NotFound
 from bead.settings import CurateSettings, Effective
 from bead.wire.health import Health
 from bead_curate.mcp.http import SCOPES, HttpServers, is_mcp
+from bead_curate.memories import SCOPES as MEMORY_SCOPES
+from bead_curate.memories import add_memory_routes
 
 if TYPE_CHECKING:
     from bead_curate.web.app import Web
@@ -36,7 +38,7 @@ FORWARD_LIMIT_S = 600.0
 
 
 LAUNCH_S = 60
-_NO_PAGES = ("/api/", "/mcp")
+_NO_PAGES = ("/api/", "/mcp", "/v0/")
 _MACHINES = frozenset({"/health", "/metrics", "/mcp"})
 
 
@@ -65,7 +67,7 @@ class Curate(Service):
 
     def guarded(self, access: Access) -> ASGIApp:
         """See `Service.guarded`; the page's paths have checks of their own."""
-        programs = super().guarded(replace(access, allowed={**access.allowed, **SCOPES}))
+        programs = super().guarded(replace(access, allowed={**access.allowed, **SCOPES, **MEMORY_SCOPES}))
         if self.web is None:
             return programs
         people = self.web().guarded(access.port, access.extra_hosts)
@@ -102,6 +104,8 @@ def create_service(
         from bead_curate.web.backend import Backend
 
         return Web(Backend(buses, home_id), effective)
+
+    add_memory_routes(api, buses["store"])
 
     @api.post("/api/curate/v1/launch")
     async def launch() -> LaunchLink:

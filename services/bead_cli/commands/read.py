@@ -38,6 +38,9 @@ def configure(parser: argparse.ArgumentParser, name: str) -> None:
         which = parser.add_mutually_exclusive_group()
         which.add_argument("--project", metavar="P", help="only those of this project")
         which.add_argument("--all", action="store_true", help="those of every project")
+        which.add_argument(
+            "--token", action="store_true", help="print the token for scripts that list and remember over HTTP"
+        )
         return
     suffix = " (KEY@v2: that version)" if name == "show" else ""
     parser.add_argument("key", metavar="KEY", help=f"a key, or a name in this project, user/ or global/{suffix}")

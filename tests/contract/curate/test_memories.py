@@ -1,0 +1,85 @@
+"""The memories API over a socket: the four verbs, and which token may use which."""
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import aiohttp
+import pytest
+
+from bead.bus.guard import scoped_token
+from bead.bus.serve import listen, serving
+from bead.bus.service import Access
+from bead.bus.transport import InProcessTransport
+from bead.settings import CurateSettings
+from bead_curate.app import create_service
+from bead_curate.memories import PATH, TOKEN_SCOPE
+from tests.fakes.store import FakeStore
+
+ADMIN = "admin-of-this-test"
+AGENT = scoped_token(ADMIN, TOKEN_SCOPE)
+
+
+class Api:
+    """curate on a socket."""
+
+    def __init__(self, session: aiohttp.ClientSession, url: str) -> None:
+        self._session, self._url = session, url
+
+    async def ask(self, method: str, path: str, token: str = AGENT, **body: Any) -> tuple[int, Any]:
+        """Status and document of one request."""
+        data = json.dumps(body) if body else None
+        headers = {"Authorization": f"Bearer {token}"} | ({"Content-Type": "application/json"} if data else {})
+        async with self._session.request(method, self._url + path, data=data, headers=headers) as answer:
+            return answer.status, await answer.json(content_type=None)
+
+
+@pytest.fixture
+async def api() -> AsyncIterator[Api]:
+    service = create_service(CurateSettings(), "home", {"store": InProcessTransport("store", FakeStore().service.app)})
+    listener = listen("127.0.0.1", 0)
+    port = int(listener.getsockname()[1])
+    guarded = service.guarded(Access(ADMIN, port))
+    async with service.running(), serving(guarded, listener, "curate"), aiohttp.ClientSession() as session:
+        yield Api(session, f"http://127.0.0.1:{port}")
+    listener.close()
+
+
+async def test_a_memory_is_remembered_listed_read_and_replaced(api: Api) -> None:
+    assert await api.ask("POST", PATH, value="we deploy on Tuesdays") == (
+        200,
+        {"key": "user/we-deploy-on-tuesdays", "verb": "created", "replaced": None},
+    )
+    status, said = await api.ask("POST", PATH, value="Wednesday", key="deploy-day", project="shop")
+    assert (status, said["key"]) == (200, "project/shop/deploy-day")
+    said = (await api.ask("POST", PATH, value="Thursday", key="deploy-day", project="shop"))[1]
+    assert (said["verb"], said["replaced"]) == ("superseded", "Wednesday")
+
+    assert (await api.ask("GET", f"{PATH}?term=TUESDAY"))[1]["memories"] == [
+        {"key": "user/we-deploy-on-tuesdays", "value": "we deploy on Tuesdays"}
+    ]
+    assert len((await api.ask("GET", PATH))[1]["memories"]) == 2
+    assert (await api.ask("GET", f"{PATH}/deploy-day?project=shop"))[1]["value"] == "Thursday"
+    assert (await api.ask("GET", f"{PATH}/project/shop/deploy-day"))[1]["value"] == "Thursday"
+    assert (await api.ask("GET", f"{PATH}/nothing"))[0] == 404
+
+
+async def test_what_comes_in_here_overrules_nothing_that_the_person_said(api: Api) -> None:
+    await api.ask("POST", "/api/store/v1/facts", ADMIN, key="user/editor", body="Helix", trust="user_stated")
+    assert (await api.ask("POST", PATH, value="vim", key="user/editor"))[1]["verb"] == "queued"
+    assert (await api.ask("GET", f"{PATH}/editor"))[1]["value"] == "Helix"
+
+
+async def test_forgetting_takes_the_admin_token_and_takes_exactly_the_named_key(api: Api) -> None:
+    await api.ask("POST", PATH, value="Tuesday", key="deploy-day")
+    await api.ask("POST", PATH, value="noon", key="deploy-day-hour")
+    assert (await api.ask("DELETE", f"{PATH}/deploy-day"))[0] == 403
+    assert await api.ask("DELETE", f"{PATH}/deploy-day", ADMIN) == (200, {"key": "user/deploy-day", "verb": "forgot"})
+    assert [each["key"] for each in (await api.ask("GET", PATH))[1]["memories"]] == ["user/deploy-day-hour"]
+    assert (await api.ask("DELETE", f"{PATH}/deploy-day", ADMIN))[0] == 404
+
+
+async def test_the_agents_token_opens_nothing_else_and_no_token_opens_nothing(api: Api) -> None:
+    assert (await api.ask("GET", "/api/store/v1/facts"))[0] == 403
+    assert (await api.ask("GET", PATH, "wrong"))[0] == 401
+    assert (await api.ask("POST", PATH, "wrong", value="x"))[0] == 401
