@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from bead.errors import NotFound, Sealed
-from bead_cli.context import Context
+from bead_cli.context import Context, read_token
 from bead_cli.door import Door, fact_path, opened
 from bead_cli.lookup import active_project, current_fact, is_whole_key
 from bead_cli.output import Output, one_line
@@ -24,6 +24,7 @@ examples:
   bead memories deploy
   bead memories --project shop
   bead memories --all                        every project
+  bead memories --token                      for GET and POST 127.0.0.1:7078/v0/beads/memories
 """,
     "show": "examples:\n  bead show project/shop/deploy-day\n  bead show project/shop/deploy-day@v1\n",
     "history": "examples:\n  bead history project/shop/deploy-day\n  bead history deploy-day --json\n",
@@ -38,9 +39,7 @@ def configure(parser: argparse.ArgumentParser, name: str) -> None:
         which = parser.add_mutually_exclusive_group()
         which.add_argument("--project", metavar="P", help="only those of this project")
         which.add_argument("--all", action="store_true", help="those of every project")
-        which.add_argument(
-            "--token", action="store_true", help="print the token for scripts that list and remember over HTTP"
-        )
+        which.add_argument("--token", action="store_true", help="print the token for scripts over HTTP")
         return
     suffix = " (KEY@v2: that version)" if name == "show" else ""
     parser.add_argument("key", metavar="KEY", help=f"a key, or a name in this project, user/ or global/{suffix}")
@@ -49,6 +48,8 @@ def configure(parser: argparse.ArgumentParser, name: str) -> None:
 
 def run(args: argparse.Namespace, context: Context) -> int:
     """Print what the command of this name reads."""
+    if getattr(args, "token", False):
+        return _print_token(context)
     readers = {"recall": _recall, "memories": _memories, "show": _show, "history": _history}
     with opened(context, "store") as door:
         try:
@@ -57,6 +58,16 @@ def run(args: argparse.Namespace, context: Context) -> int:
             if args.command == "recall":
                 raise
             return _print_sealed(context.output, error)
+
+
+def _print_token(context: Context) -> int:
+    """The token of `/v0/beads/memories` that lists, reads and remembers; forgetting takes the admin token."""
+    from bead.bus.guard import scoped_token
+    from bead_curate.memories import TOKEN_SCOPE
+
+    token = scoped_token(read_token(context.home, "admin", context.environ), TOKEN_SCOPE)
+    context.output.document({"token": token}) if context.output.as_json else context.output.text(token)
+    return 0
 
 
 def _recall(args: argparse.Namespace, context: Context, door: Door) -> int:

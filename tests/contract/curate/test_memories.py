@@ -1,7 +1,9 @@
 """The memories API over a socket: the four verbs, and which token may use which."""
 
+import io
 import json
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -12,6 +14,7 @@ from bead.bus.serve import listen, serving
 from bead.bus.service import Access
 from bead.bus.transport import InProcessTransport
 from bead.settings import CurateSettings
+from bead_cli.__main__ import run
 from bead_curate.app import create_service
 from bead_curate.memories import PATH, TOKEN_SCOPE
 from tests.fakes.store import FakeStore
@@ -83,3 +86,11 @@ async def test_the_agents_token_opens_nothing_else_and_no_token_opens_nothing(ap
     assert (await api.ask("GET", "/api/store/v1/facts"))[0] == 403
     assert (await api.ask("GET", PATH, "wrong"))[0] == 401
     assert (await api.ask("POST", PATH, "wrong", value="x"))[0] == 401
+
+
+def test_the_command_prints_the_token_of_agents(tmp_path: Path) -> None:
+    (tmp_path / "tokens").mkdir()
+    (tmp_path / "tokens" / "admin").write_text(f"{ADMIN}\n")
+    out = io.StringIO()
+    assert run(["memories", "--token", "--home", str(tmp_path)], {}, out, io.StringIO()) == 0
+    assert out.getvalue().strip() == AGENT
