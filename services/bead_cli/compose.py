@@ -172,7 +172,7 @@ def wire(
     proxy = create_proxy(
         settings.proxy,
         owner=settings.owner,
-        home_id=ready.home_id,
+        home_id=lambda: ready.home_id,
         store=StoreClient(store_bus),
         index=IndexClient(index_bus),
         token=ready.proxy_token,

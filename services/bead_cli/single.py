@@ -4,6 +4,7 @@ import asyncio
 import os
 import socket
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import NamedTuple
 
 import aiohttp
@@ -20,6 +21,7 @@ from bead.clients.store import StoreClient
 from bead.errors import Unavailable, WrongVersion
 from bead.git import identify
 from bead.settings import Listener, Settings
+from bead.tasks import Tasks
 from bead.wire.health import WIRE, Health
 from bead.wire.traces import TurnTrace
 from bead_cli import runtime
@@ -31,6 +33,7 @@ from bead_cli.telemetry import following
 Scopes = Mapping[str, tuple[str, ...]]
 
 _STORE_WAIT_S = 30.0
+_FIRST_LOOK_S = 3.0
 _RETRY_S = 0.2
 _CURATE_CALLS = ("dream", "index", "store")
 _SCHEDULER_CALLS = ("dream", "index", "store")
@@ -134,10 +137,11 @@ async def _serve_proxy(
 
     tune_allocator()
     in_container = node.context.in_container()
+    home = await _first_look(node)
     app = create_app(
         node.settings.proxy,
         owner=node.settings.owner,
-        home_id=await _home_id("proxy", node),
+        home_id=lambda: home.id,
         store=StoreClient(node.bus("proxy", "store")),
         index=IndexClient(node.bus("proxy", "index")),
         token=node.token("proxy"),
@@ -148,9 +152,43 @@ async def _serve_proxy(
         on_trace=following(node.settings.telemetry, on_trace),
         environ=node.context.environ,
     )
-    async with serving_proxy(app, listener):
+    async with serving_proxy(app, listener), Tasks() as tasks:
         _announce(node, "proxy", int(listener.getsockname()[1]))
+        if not home.id:
+            tasks.start(_look_on(home, node), name="look for the store")
         await stop.wait()
+
+
+class _Home:
+    """Which home a proxy serves; empty until the store has said so."""
+
+    id = ""
+
+
+async def _first_look(node: _Node) -> _Home:
+    """The home, when the store says which within a moment: requests to the model wait for it no longer (I10).
+
+    Raises:
+        WrongVersion: the store is there and speaks otherwise.
+    """
+    home = _Home()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_FIRST_LOOK_S):
+            home.id = await _home_id("proxy", node)
+    return home
+
+
+async def _look_on(home: _Home, node: _Node) -> None:
+    """Go on asking; a store of another version is said once, and there is no memory."""
+    node.context.output.note("the store does not answer yet; requests go on without memory")
+    while not home.id:
+        try:
+            home.id = await _home_id("proxy", node)
+        except WrongVersion as error:
+            node.context.output.note(error.message)
+            return
+        except Unavailable:
+            continue
 
 
 def _announce(node: _Node, name: str, port: int) -> None:

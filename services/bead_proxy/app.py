@@ -51,6 +51,7 @@ USAGE = "/bead/usage"
 MOST_SHOWN = 200
 """Conversations in one answer of `/bead/usage`."""
 RECALL_ENDED = "recall ended: what it added did not stay in the provider's cache"
+NO_STORE_YET = "the store has not answered since this proxy started; requests go on without memory"
 _LOCAL = "/bead"
 
 _NO_VARIABLES: Mapping[str, str] = MappingProxyType({})
@@ -63,7 +64,7 @@ def create_app(
     settings: ProxySettings,
     *,
     owner: str,
-    home_id: str,
+    home_id: Callable[[], str],
     store: StoreClient,
     index: IndexClient,
     token: str,
@@ -76,6 +77,7 @@ def create_app(
 ) -> web.Application:
     """The proxy, ready to be served.
 
+    `home_id` is empty until it is known which home this is: model requests do not wait for that (I10).
     `token` is the capability of this home. `identify` asks git about a directory; None where directories cannot be
     seen. `project` is for requests that name none. `hosts` are names of ours beside the loopback ones. `explain` is
     told every decision that was kept; `on_trace` every trace, in ids and numbers, when its answer has ended.
@@ -99,7 +101,7 @@ class Proxy:
         self,
         settings: ProxySettings,
         owner: str,
-        home_id: str,
+        home_id: Callable[[], str],
         store: StoreClient,
         index: IndexClient,
         token: str,
@@ -198,9 +200,11 @@ class Proxy:
     def _local(self, request: web.Request, path: str) -> web.Response:
         self._count("local")
         if path == HEALTH and request.method in ("GET", "HEAD"):
-            degraded = (*self._metrics.degraded(), *self._accounts_words())
+            home_id = self._home_id()
+            strange = () if home_id else (NO_STORE_YET,)
+            degraded = (*strange, *self._metrics.degraded(), *self._accounts_words())
             return health_answer(
-                Health(name="proxy", version=__version__, ready=True, home_id=self._home_id, degraded=degraded)
+                Health(name="proxy", version=__version__, ready=True, home_id=home_id, degraded=degraded)
             )
         if path == USAGE and request.method == "GET":
             return usage_answer(self._accounts.newest(MOST_SHOWN))

@@ -10,7 +10,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from tests.e2e.bead_process import LIMIT_S, Machine
+from tests.e2e.bead_process import LIMIT_S, Machine, read_until
 from tests.fakes.replies import Answer, Gate
 from tests.fakes.upstream import FakeUpstream
 
@@ -94,3 +94,42 @@ async def test_a_stop_in_the_middle_of_an_answer_takes_under_two_seconds_and_kee
     raw = "".join(path.read_text() for path in (machine.home / "store" / "raw").rglob("*.md"))
     assert "tell me of giraffes" in raw
     assert "half" in raw
+
+
+async def ask(machine: Machine, session: str) -> bytes:
+    async with asyncio.timeout(LIMIT_S), aiohttp.ClientSession() as client:
+        asked = body("how do I ship this?", machine.root / "shop")
+        async with client.post(url(machine), data=asked, headers=headers(session)) as response:
+            return await response.read()
+
+
+async def test_a_proxy_whose_store_is_not_there_forwards_and_has_memory_once_it_is(
+    machine: Machine, upstream: FakeUpstream
+) -> None:
+    await asyncio.to_thread(machine.json, "remember", SHIP, "--type", "feedback")
+    proxy = machine.start("serve", "proxy", BEAD_PROXY__UPSTREAM__ANTHROPIC=upstream.url)
+    await asyncio.to_thread(read_until, proxy, b"proxy answers on port ")
+    upstream.enqueue(Answer("as you like"), Answer("as you like"))
+
+    assert b"message_stop" in await ask(machine, "one")
+    assert upstream.requests[0].body == body("how do I ship this?", machine.root / "shop")
+    health = await asyncio.to_thread(machine.health, "proxy")
+    assert (health["ready"], health["home_id"]) == (True, "")
+    assert any("the store has not answered" in trouble for trouble in health["degraded"])
+
+    for service in ("store", "index"):
+        process = machine.start("serve", service)
+        await asyncio.to_thread(read_until, process, f"{service} answers on port ".encode())
+    async with asyncio.timeout(LIMIT_S):
+        while not (await asyncio.to_thread(machine.health, "proxy"))["home_id"]:
+            continue
+    await asyncio.to_thread(lambda: wait_for_index(machine))
+    await ask(machine, "two")
+    assert SHIP in upstream.requests[-1].body.decode()
+
+
+def wait_for_index(machine: Machine) -> None:
+    """Until the index is ready."""
+    until = time.monotonic() + LIMIT_S
+    while not machine.health("index")["ready"]:
+        assert time.monotonic() < until

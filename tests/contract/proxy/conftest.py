@@ -128,7 +128,7 @@ def serve(world: World) -> Serve:
         app = create_app(
             ProxySettings(**settings),
             owner="me",
-            home_id="home-1",
+            home_id=lambda: "home-1",
             store=StoreClient(world.store_bus),
             index=IndexClient(world.index_bus),
             token=TOKEN,

@@ -36,7 +36,7 @@ async def bead(home: Path, upstream: FakeUpstream) -> AsyncIterator[tuple[Served
             app = create_app(
                 ProxySettings(upstream=Upstreams(anthropic=upstream.url)),
                 owner="me",
-                home_id="home-1",
+                home_id=lambda: "home-1",
                 store=store,
                 index=index,
                 token=TOKEN,
