@@ -16,7 +16,7 @@ from bead.conversations import Block, BlockKind, Conversation
 from bead.errors import BadRequest, DamagedFile, Refused, StaleConversation, Unavailable
 from bead.wire.store import CommitBlocks, FindConversation
 from bead_store import files
-from bead_store.names import file_name
+from bead_store.names import conversation_name, file_name
 from bead_store.redaction import Wanted
 from bead_store.use import Use
 
@@ -102,7 +102,7 @@ class Conversations:
         A request with a single position is a conversation that begins: only its own session may have blocks for it,
         or two chats with the same first prompt would share the first one's memory.
         """
-        name = file_name(f"{request.session}-{request.thread}")
+        name = conversation_name(request.session, request.thread)
         own = self._own(name)
         blocks = own.blocks if own else {}
         may_inherit = len(request.positions) > 1

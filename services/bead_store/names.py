@@ -15,6 +15,16 @@ def file_name(text: str) -> str:
     return text if _SAFE_FILE.match(text) else _hashed(text)
 
 
+def conversation_name(session: str, thread: str) -> str:
+    """The file name of a conversation: it begins with that of its session, so that a session's are found by it.
+
+    Only where the session's alone is longer than any agent makes one does it not.
+    """
+    name = file_name(session)
+    whole = f"{name}-{thread}"
+    return whole if _SAFE_FILE.match(whole) else file_name(f"{name}-{_hashed(thread)}")
+
+
 def word(text: str) -> str:
     """`text` when it is one harmless word of a marker line, else a hash of it."""
     return text if _SAFE_WORD.match(text) else _hashed(text)

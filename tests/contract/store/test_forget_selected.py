@@ -10,7 +10,7 @@ from bead.errors import BadRequest, NotConfirmed, Refused, Tombstoned
 from bead.facts import Trust
 from bead.turns import Role
 from bead.wire.forget import ConfirmSelected, SelectForget
-from bead.wire.store import AppendTurn, CommitBlocks, ForgetReceipt, WriteFact
+from bead.wire.store import AppendTurn, CommitBlocks, FindConversation, ForgetReceipt, WriteFact
 from bead_store.copies import Copies
 from bead_store.files import Disk
 from tests.bytescan import traces
@@ -141,6 +141,22 @@ async def test_session_goes_with_what_was_learnt_only_there(store: Open) -> None
     assert list(store.home.episodes.rglob("*.md")) == []
     turn = AppendTurn(session="gone", turn_id="t1", role=Role.USER, text="I moved to Basel last week", at=AT)
     assert (await store.client.append_turn(turn)).already_there
+
+
+async def test_conversations_of_a_session_go_whatever_letters_its_name_has(store: Open) -> None:
+    await say(store, "I moved to Basel last week", "t1", "ses_6A1b")
+    found = await store.client.find_conversation(
+        FindConversation(owner="me", project="shop", session="ses_6A1b", thread="main", positions=("p",))
+    )
+    block = Block("p", BlockKind.RECALL, "- something else", ("other",))
+    await store.client.commit_blocks(
+        CommitBlocks(conversation=found.id, generation=0, owner="me", project="shop", blocks=(block,))
+    )
+    assert len(list(store.home.sessions.glob("*.jsonl"))) == 1
+
+    await forget(store, session="ses_6A1b")
+
+    assert list(store.home.sessions.glob("*.jsonl")) == []
 
 
 async def test_forgotten_words_are_not_captured_again_until_the_person_states_them(store: Open) -> None:

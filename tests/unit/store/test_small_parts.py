@@ -12,7 +12,7 @@ from bead.wire.store import AuditReport
 from bead_store import layout
 from bead_store.audit import Audit, first_broken_line, full_files, lines_of
 from bead_store.files import Disk
-from bead_store.names import file_name, word
+from bead_store.names import conversation_name, file_name, word
 from bead_store.privacy import remove_private
 
 
@@ -23,6 +23,15 @@ def test_file_name_is_safe_and_maps_to_itself(text: str) -> None:
     assert name and "/" not in name and not name.startswith((".", "-")) and name == name.lower()
     assert len(name) <= 120 and file_name(name) == name
     assert " " not in word(text) and "\n" not in word(text) and word(text)
+
+
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_a_conversation_is_found_by_the_name_of_its_session(session: str, thread: str) -> None:
+    name = conversation_name(session, thread)
+
+    assert file_name(name) == name
+    assert name.startswith(f"{file_name(session)}-")
+    assert conversation_name(session, f"{thread}x") != name
 
 
 def test_names_that_differ_in_case_only_are_two_files() -> None:
