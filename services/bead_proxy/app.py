@@ -253,10 +253,22 @@ class Proxy:
         except Unreadable as error:
             self._metrics.unread.labels(str(error)).inc()
             return Prepared((body,))
+        except Exception as error:
+            self._failed_open("a packed request could not be opened; it goes on as it came", error)
+            return Prepared((body,))
         caller = read_caller(request.headers)
         prepared = await self._memory.prepare(opened, caller, spoken.module.read_on, spoken.name, model)
-        prepared.body = await packed.closed(opened, prepared.body)
+        try:
+            prepared.body = await packed.closed(opened, prepared.body)
+        except Exception as error:
+            self._failed_open("a request could not be packed again; it goes on as it came", error)
+            prepared.body = (body,)
         return prepared
+
+    def _failed_open(self, what: str, error: Exception) -> None:
+        """Trouble with memory never breaks a request (I10)."""
+        log_failure(what, error)
+        self._metrics.trouble(f"an error in the proxy ({type(error).__name__})")
 
     def _count(self, kind: str) -> None:
         self._metrics.requests.labels(kind).inc()

@@ -129,3 +129,21 @@ async def test_an_answer_that_does_not_unpack_arrives_all_the_same(world: World,
 
     assert answer.body == broken
     assert all(turn.complete is False for turn in (await world.turns())[1:])
+
+
+@pytest.mark.parametrize("step", ["unpack", "pack"])
+async def test_a_library_that_breaks_costs_memory_and_not_the_request(
+    world: World, proxy: Served, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    world.index.recalled = [fact("r", "port is 5433")]
+    packed = pack(body(), codings_of("zstd"))
+    world.upstream.enqueue(SAID)
+
+    def broken(*given: object) -> bytes:
+        raise MemoryError
+
+    monkeypatch.setattr(f"bead_proxy.packed.{step}", broken)
+    answer = await proxy.ask(packed, "Content-Encoding: zstd")
+
+    assert answer.status == 200
+    assert world.forwarded() == [packed]
