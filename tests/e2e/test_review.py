@@ -101,11 +101,11 @@ def test_a_person_accepts_edits_and_rejects_by_keys(machine: Machine) -> None:
         terminal.type("a")
         terminal.sees("accepted user/editor")
         terminal.type("j")
-        terminal.sees("They drink")
+        terminal.sees("coffee.")
         assert b"\x1b]0;evil" not in terminal.said, "what is stored does not act on the terminal"
         terminal.type("r")
         terminal.sees("rejected user/tea")
-        terminal.type("e")
+        terminal.type("je")
         terminal.sees("Ctrl-S")
         terminal.type(" On servers only.\x13")
         terminal.sees("accepted user/shell")
