@@ -1,6 +1,7 @@
 """Wires the store: lock, files, catalogue, raw log, conversations, change feed; opened and closed in one place."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime
@@ -46,6 +47,7 @@ from bead_store.intents import Intents, Operation
 from bead_store.jobs import Jobs, add_job_routes
 from bead_store.lanes import Lane
 from bead_store.lock import HomeLock
+from bead_store.offline import OfflineEdits
 from bead_store.projects import Projects
 from bead_store.raw import RawLog
 from bead_store.receipts import Receipts
@@ -284,6 +286,17 @@ class Store:
             reading=self.slow_lane,
             now=now,
         )
+        self.offline = OfflineEdits(
+            home.facts,
+            home.audit_log,
+            catalogue=self.catalogue,
+            disk=self.disk,
+            audit=self.audit,
+            changes=self.changes,
+            lane=self.fact_lane,
+            reading=self.slow_lane,
+            began_ns=time.time_ns(),
+        )
         self.regrouping = Regrouping(
             projects=self.projects,
             catalogue=self.catalogue,
@@ -478,6 +491,9 @@ def create_service(
                 if not lock.is_settled:
                     await store().settle()
                 await store().load()
+                if lock.is_settled:
+                    # After another end a line of the log may be lost, and what it said must not be taken back.
+                    tasks.start(store().offline.run(), name="look at files that changed while bead was off")
                 yield
             if disk.is_settled:
                 lock.note_settled()

@@ -197,7 +197,8 @@ class Facts:
             case Reinforce(change):
                 assert current is not None, "only what is there can be reinforced"
                 self._rewrite(current, change)
-                self._audit.record("reinforced", current.uid, version=current.version)
+                trust = (change.trust or current.trust).value
+                self._audit.record("reinforced", current.uid, version=current.version, trust=trust)
                 return _answer(Verb.REINFORCED, self._published(key))
             case Unchanged():
                 assert current is not None, "only what is there can be unchanged"
@@ -234,7 +235,7 @@ class Facts:
         self._catalogue.put(key, version, data, made)
         self._changes.publish(ChangeKind.FACT, key)
         verb = Verb.SUPERSEDED if supersedes else Verb.CREATED
-        self._audit.record(verb, fact.uid, version=version)
+        self._audit.record(verb, fact.uid, version=version, trust=fact.trust.value)
         if supersedes:
             self._unmarked.append((key, supersedes.version))
         return self._with_conflict(_answer(verb, fact, replaced=supersedes.body if supersedes else None), fact)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import shutil
 from collections.abc import AsyncIterator, Callable
 from functools import partial
@@ -461,3 +462,59 @@ async def test_no_watcher_is_left_behind(home: Home) -> None:
         assert _children_watching(home)
     with pytest.raises(AssertionError, match="a process watches"):
         await asyncio.to_thread(_children_watching, home)
+
+
+async def settled_trust(store: Open, key: str, trust: Trust) -> None:
+    """Wait until the fact has this trust."""
+    async with asyncio.timeout(10):
+        seq, epoch = 0, ""
+        while (await store.client.current_fact(key)).trust is not trust:
+            page = await store.client.changes(epoch, seq, wait_s=5)
+            epoch, seq = page.epoch, page.seq
+
+
+@pytest.mark.parametrize("as_version", ["the same file", "a new one"])
+async def test_trust_that_is_raised_while_bead_is_off_goes_back_at_the_next_start(home: Home, as_version: str) -> None:
+    async with opened(home) as store:
+        await store.write("They use vim.", key="user/editor", trust=Trust.AGENT_OBSERVED)
+        first = store.file("user/editor", 1)
+    text = first.read_text().replace("agent_observed", "user_stated").replace("vim", "emacs")
+    if as_version == "a new one":
+        first.with_name("v2.md").write_text(text.replace("@v1", "@v2").replace("version: 1", "version: 2"))
+    else:
+        first.write_text(text)
+
+    async with opened(home) as store:
+        await settled_trust(store, "user/editor", Trust.AGENT_OBSERVED)
+        assert (await store.client.current_fact("user/editor")).body == "They use emacs."
+    assert '"edited"' in home.audit_log.read_text()
+
+
+async def test_an_edit_while_bead_is_off_that_raises_nothing_is_left_alone(home: Home) -> None:
+    async with opened(home) as store:
+        await store.write("I use vim.", key="user/editor")
+        await store.write("They drink tea.", key="user/tea", trust=Trust.AGENT_OBSERVED)
+        await store.write("They drink tea.", key="user/tea")
+        own, tea = store.file("user/editor", 1), store.file("user/tea", 1)
+    for path in (own, tea):
+        path.write_text(path.read_text().replace("vim", "helix").replace("tea.", "coffee."))
+    kept = own.read_bytes(), tea.read_bytes()
+    text = own.read_text().replace("user/editor", "user/new").replace("helix", "emacs")
+    write_by_hand(home, "user/new", 1, re.sub(r"(?m)^uid: .*$", "uid: 0123456789abcdef0123456789abcdef", text))
+
+    async with opened(home) as store:
+        await store.write("later", key="user/later")  # behind what the start looks at
+        assert (await store.client.current_fact("user/new")).trust is Trust.USER_STATED
+    assert (own.read_bytes(), tea.read_bytes()) == kept
+
+
+async def test_after_an_end_that_was_not_clean_no_trust_is_taken_back(home: Home) -> None:
+    async with opened(home) as store:
+        await store.write("They use vim.", key="user/editor", trust=Trust.AGENT_OBSERVED)
+        path = store.file("user/editor", 1)
+    path.write_text(path.read_text().replace("agent_observed", "user_stated"))
+    home.lock.write_bytes(b"")
+
+    async with opened(home) as store:
+        await store.write("later", key="user/later")
+    assert "user_stated" in path.read_text()
