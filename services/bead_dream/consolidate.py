@@ -11,6 +11,7 @@ from typing import Any
 from bead import keys
 from bead.errors import InvalidKey
 from bead.facts import FactVersion, Status, TriggerCard
+from bead.text.instructions import is_suspicious
 from bead.text.terms import significant_terms
 from bead.wire.dream import NightState, ProposalKind, Propose
 from bead_dream import prompts
@@ -18,7 +19,6 @@ from bead_dream.asking import Model
 from bead_dream.changes import Changes
 from bead_dream.providers.base import Question
 from bead_dream.recovery import Failure
-from bead_dream.rules.instructions import is_suspicious
 
 CARDS_A_QUESTION = 10
 MAX_CARDS_A_NIGHT = 100

@@ -15,6 +15,7 @@ from bead.clients.store import StoreClient
 from bead.errors import Corrupt, NotFound
 from bead.facts import FactType, FactVersion, Status
 from bead.scan import Scanner
+from bead.text.instructions import is_suspicious
 from bead.wire.dream import DreamEpisode, DreamWrite, NightState, ProposalKind, Propose, SessionState
 from bead_dream import byrule, prompts
 from bead_dream.asking import Model
@@ -23,7 +24,6 @@ from bead_dream.claims import Claim, Context, Outcome, Turn
 from bead_dream.providers.base import Question
 from bead_dream.recovery import Failure
 from bead_dream.rules import judge
-from bead_dream.rules.instructions import is_suspicious
 from bead_dream.rules.support import ENOUGH, share
 from bead_dream.transcript import boot_lines, chunks, turn_of
 

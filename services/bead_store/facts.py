@@ -14,6 +14,7 @@ import structlog
 from bead import keys
 from bead.errors import BadRequest, BeadError, DamagedFile, NotFound, Refused, Tombstoned, Unavailable
 from bead.facts import FactType, FactVersion, Sensitivity, Status, TriggerCard, Trust
+from bead.text.instructions import is_suspicious
 from bead.wire.drafts import is_drained_tag
 from bead.wire.store import ChangeKind, Mark, Verb, WriteAnswer, WriteFact
 from bead_store import layout
@@ -38,6 +39,8 @@ _ATTEMPTS = 20
 """A sync tool or a person can put a version where we are about to; each time the key is read anew."""
 
 _SCOPES = frozenset({"user", "global", "project", "team"})
+
+_SUSPICIOUS = "suspicious"
 
 log = structlog.get_logger()
 
@@ -192,6 +195,8 @@ class Facts:
         entry = self._catalogue.refresh(key)
         current = self._catalogue.current(key) if entry else None
         match decide(current, statement):
+            case NewVersion() if request.trust is not Trust.USER_STATED and is_suspicious(statement.body):
+                return self._queue_suspicious(key, current, statement, request)
             case NewVersion(version, supersedes):
                 return self._write_version(key, version, supersedes, statement, request)
             case Reinforce(change):
@@ -277,6 +282,26 @@ class Facts:
         item = self._review.add(proposal, self._now())
         self._audit.record("queued", current.uid, version=current.version)
         return _answer(Verb.QUEUED, current, review_id=item)
+
+    def _queue_suspicious(
+        self, key: str, current: FactVersion | None, statement: Statement, request: WriteFact
+    ) -> WriteAnswer:
+        """What reads like an instruction to a model reaches none before a person has seen it (I14)."""
+        proposal = Proposal(
+            kind=_SUSPICIOUS,
+            key=key,
+            body=statement.body,
+            type=statement.type,
+            trust=statement.trust,
+            when=statement.when or TriggerCard(),
+            sources=request.sources,
+            harness=request.harness,
+            suspicious=True,
+        )
+        item = self._review.add(proposal, self._now())
+        uid, version = (current.uid, current.version) if current else (item, 0)
+        self._audit.record("queued", uid, version=version)
+        return WriteAnswer(verb=Verb.QUEUED, key=key, uid=uid, version=version, review_id=item)
 
     def _mark_superseded(self, key: str, version: int) -> None:
         """The old version says what it is. It is for readers only, so trouble here never undoes a write (I1)."""

@@ -29,8 +29,9 @@ from bead.bus.transport import DEFAULT_TIMEOUT_S, Answer, InProcessTransport
 from bead.clients.store import StoreClient
 from bead.conversations import Block, Conversation
 from bead.errors import BadRequest, NotFound, Refused, ServiceDown, StaleConversation
-from bead.facts import FactType, FactVersion, Sensitivity, Status, TriggerCard
+from bead.facts import FactType, FactVersion, Sensitivity, Status, TriggerCard, Trust
 from bead.projects import same_project, scope_name, strength
+from bead.text.instructions import is_suspicious
 from bead.turns import Role
 from bead.wire.backup import BackupDone, StartBackup
 from bead.wire.drafts import is_drained_tag
@@ -186,7 +187,8 @@ class FakeStore:
             answer = await self._reinforce(current, new)
             self.decisions.lift(key, request)
             return answer
-        if current and current.trust.outranks(new.trust):
+        is_held = new.trust is not Trust.USER_STATED and is_suspicious(new.body)
+        if is_held or (current and current.trust.outranks(new.trust)):
             return self._queue(current, new, request)
         if current:
             versions[-1] = current.model_copy(update={"status": Status.SUPERSEDED})
@@ -268,7 +270,7 @@ class FakeStore:
             await self.note(ChangeKind.FACT, current.key)
         return WriteAnswer(verb=verb, key=current.key, uid=current.uid, version=current.version)
 
-    def _queue(self, current: FactVersion, new: FactVersion, request: WriteFact) -> WriteAnswer:
+    def _queue(self, current: FactVersion | None, new: FactVersion, request: WriteFact) -> WriteAnswer:
         id = hashlib.sha256(f"{new.key}\0{new.body}".encode()).hexdigest()[:16]
         item = ReviewItem(
             id=id, kind="lower-trust", key=new.key, body=new.body, trust=new.trust, created=new.valid_from
@@ -276,7 +278,13 @@ class FakeStore:
         if all(item.id != id for item in self.queue):
             self.queue.append(item)
             self.proposals[id] = request
-        return WriteAnswer(verb=Verb.QUEUED, key=new.key, uid=current.uid, version=current.version, review_id=id)
+        return WriteAnswer(
+            verb=Verb.QUEUED,
+            key=new.key,
+            uid=current.uid if current else id,
+            version=current.version if current else 0,
+            review_id=id,
+        )
 
     # -- turns --------------------------------------------------------------------------------------------------------
 

@@ -136,9 +136,8 @@ def say_verb(output: Output, answer: dict[str, Any]) -> None:
     """One line with the honest verb of a write."""
     verb, name = answer["verb"], f"{answer['key']} v{answer['version']}"
     if verb == "queued":
-        output.text(
-            f"queued for review: {answer['key']} (item {answer.get('review_id')}); current stays v{answer['version']}"
-        )
+        stays = f"current stays v{answer['version']}" if answer["version"] else "nothing is stored there yet"
+        output.text(f"queued for review: {answer['key']} (item {answer.get('review_id')}); {stays}")
         return
     was = answer.get("replaced")
     ending = f" (was: {output.stored(one_line(was, _WAS_CHARACTERS))})" if verb == "superseded" and was else ""

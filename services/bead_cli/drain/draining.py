@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 from bead.drain import split
 from bead.errors import BeadError, Unavailable
+from bead.text.instructions import is_suspicious
 from bead.wire.drafts import DRAINED, DraftAnswer, DraftVerb, NewDraft
 from bead_cli.drain.places import Found, Kind, Note, Place
 from bead_cli.drain.safely import Held, NotSafe, opened
-from bead_dream.rules.instructions import is_suspicious
 
 INDEX_NAME = "MEMORY.md"
 SHARED = "shared"

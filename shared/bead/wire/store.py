@@ -50,7 +50,7 @@ class WriteAnswer(Model):
     key: str
     uid: str
     version: int
-    """Version that is current now."""
+    """Version that is current now; 0 when there is none, which only a first statement that waits leaves so."""
     replaced: str | None = None
     review_id: str | None = None
     """The item that waits for a person: the statement itself when `verb` is `queued`, else see `conflicts_with`."""

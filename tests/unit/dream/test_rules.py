@@ -3,10 +3,11 @@
 import pytest
 
 from bead.facts import FactVersion, Trust
+from bead.text.instructions import is_suspicious
 from bead.turns import tool_block
 from bead_dream import rules
 from bead_dream.claims import Claim, Context, Outcome, Rule
-from bead_dream.rules import instructions, shape, standing, support
+from bead_dream.rules import shape, standing, support
 from tests.unit.dream.made import context, fact, turn
 
 SAID = "Deploys happen on Tuesdays."
@@ -167,7 +168,7 @@ def test_value_that_only_drops_words_is_a_deletion_in_disguise() -> None:
     ],
 )
 def test_instruction_is_seen_behind_tricks(text: str) -> None:
-    assert instructions.is_suspicious(text)
+    assert is_suspicious(text)
 
 
 @pytest.mark.parametrize(
@@ -183,7 +184,7 @@ def test_instruction_is_seen_behind_tricks(text: str) -> None:
     ],
 )
 def test_plain_facts_are_not_suspected(text: str) -> None:
-    assert not instructions.is_suspicious(text)
+    assert not is_suspicious(text)
 
 
 def test_context_of_a_claim_names_only_turns_that_exist() -> None:
