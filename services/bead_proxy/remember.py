@@ -50,6 +50,12 @@ _ASKS = (
     r"覚えておいて[：:、。]?",  # noqa: RUF001
 )
 _ASK = rf"(?:{'|'.join(_ASKS)})\**"
+# Each of them holds one of these, and most messages hold none: those need no closer look.
+_MAY_ASK = (
+    "remember", "in mind", "forget", "note", "for future reference", "memor", "merk", "vergiss", "denk", "souv",
+    "rappel", "oublie", "retiens", "recuerd", "olvid", "acuérdate", "ten en cuenta", "ricord", "dimentic", "lembr",
+    "esqueça", "onthoud", "住", "覚えて",
+)  # fmt: skip
 _BEGINS = r"[\s*_]{0,8}(?:(?:[-*•+]|\d{1,3}[.)])\s{1,8})?[*_]{0,3}"
 _AT_START = re.compile(rf"{_BEGINS}{_LEAD}(?:{_ASK}|remember\b)", re.IGNORECASE)
 _WITH_OPENING = re.compile(rf"{_BEGINS}{_LEAD}{_ASK}", re.IGNORECASE)
@@ -127,6 +133,9 @@ def wishes(typed: str) -> tuple[Wish, ...]:
     `<name> … </name>`. At most `MOST_WISHES`; each at most `LONGEST_WISH_CHARACTERS`, longer ones are refused whole
     rather than cut.
     """
+    folded = typed.casefold()
+    if not any(word in folded for word in _MAY_ASK):
+        return ()
     found: dict[str, Wish] = {}
     for paragraph in pasted.said(*elements.outside(typed)):
         for wish in _wishes_of(paragraph):
