@@ -38,7 +38,7 @@ e2e: $(VENV)/dev.stamp  ## the real stack, real Claude Code, containers (what .c
 	@$(BIN)/pytest -q -m "e2e or harness or docker"
 
 harnesses: $(VENV)/dev.stamp  ## six more real coding agents (root, npm); keeps evals/results/harnesses.json
-	@BEAD_HARNESSES_RESULTS=evals/results/harnesses.json $(BIN)/pytest -q -m harnesses tests/harness/test_agents.py
+	@BEAD_HARNESSES_RESULTS=evals/results/harnesses.json $(BIN)/pytest -q -m harnesses tests/harness
 
 torture: $(VENV)/dev.stamp  ## every crash test of the store (root, some 15 minutes); keeps evals/results/torture.json
 	@$(BIN)/python -m tests.torture --save

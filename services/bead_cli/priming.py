@@ -24,13 +24,20 @@ class Caps(NamedTuple):
     characters: int
 
 
-def primed(facts: Sequence[RecalledFact], caps: Caps, how_to: str = HOW_TO) -> str:
+class Primed(NamedTuple):
+    """The text, and the facts that stand in it."""
+
+    text: str
+    facts: tuple[RecalledFact, ...]
+
+
+def primed(facts: Sequence[RecalledFact], caps: Caps, how_to: str = HOW_TO) -> Primed:
     """Facts, most important first, then what is missing, then `how_to`; empty when there are no facts.
 
     At least one fact is there whatever the caps say, and none is cut. `how_to` gives way to facts.
     """
     if not facts:
-        return ""
+        return Primed("", ())
     taken = [facts[0]]
     for fact in facts[1:]:
         if len(taken) >= caps.items:
@@ -39,7 +46,7 @@ def primed(facts: Sequence[RecalledFact], caps: Caps, how_to: str = HOW_TO) -> s
             taken.append(fact)
     text = _text(taken, len(facts))
     whole = f"{text}\n\n{how_to}" if how_to else text
-    return whole if len(whole) <= caps.characters else text
+    return Primed(whole if len(whole) <= caps.characters else text, tuple(taken))
 
 
 def banner(cause: str) -> str:

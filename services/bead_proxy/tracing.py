@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from bead.clients.store import StoreClient
 from bead.conversations import Block, BlockKind
 from bead.errors import BeadError
+from bead.reasons import code_of
 from bead.tasks import Tasks
 from bead.wire.traces import Chosen as ChosenId
 from bead.wire.traces import Rival, TurnTrace
@@ -30,24 +31,6 @@ MOST_WAITING = 500
 _ONE_TRY_S = 5.0
 _CHARACTERS_A_TOKEN = 4
 _SOURCE = re.compile(r"#(turn-\d+)\Z")
-
-# The index gives reasons in words that quote the conversation; a trace has codes only. First match counts.
-_CODES: tuple[tuple[str, str], ...] = (
-    ("already in this conversation", "seen"),
-    ("a newer or more trusted", "silenced"),
-    ("does not fit", "budget"),
-    ("better ones are enough", "enough"),
-    ("not sure enough", "threshold"),
-    ("evidence", "evidence"),
-    ("about to run", "do"),
-    ("the edit holds", "do"),
-    ("is written in the conversation", "do"),
-    ("output", "see"),
-    ("the person quotes", "see"),
-    ("the person", "say"),
-    ("the agent", "say"),
-    ("the exchange", "say"),
-)
 
 
 @dataclass(slots=True)
@@ -198,11 +181,6 @@ def trace_of(notes: Notes, usage: Usage, status: int, step: str) -> TurnTrace:
         failures=tuple(notes.failures),
         status=status,
     )
-
-
-def code_of(reason: str) -> str:
-    """The code of a reason that the index gave in words."""
-    return next((code for words, code in _CODES if words in reason), "gate")
 
 
 def _threshold(chosen: Chosen | None) -> float:

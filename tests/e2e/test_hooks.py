@@ -1,4 +1,4 @@
-"""Memory without a base URL: the real Claude Code fires its session-start hook, and the provider sees what it told."""
+"""Memory without a base URL: the real Claude Code fires its hooks, and the provider sees what they told."""
 
 import json
 from collections.abc import Mapping
@@ -12,16 +12,26 @@ from tests.harness.claude_code import Seat
 pytestmark = [pytest.mark.e2e, pytest.mark.harness]
 
 HOOK = {"SessionStart": [{"hooks": [{"type": "command", "command": f"{BEAD} prime --hook-json"}]}]}
+PROMPT_HOOK = {"UserPromptSubmit": [{"hooks": [{"type": "command", "command": f"{BEAD} hook user-prompt"}]}]}
 FACT = "we ship with make ship-it"
 
 
-def ask(desk: Desk, base_url: str, environ: Mapping[str, str]) -> str:
-    """One prompt of an agent that has the hook; everything that the provider got of it."""
+def ask(
+    desk: Desk,
+    base_url: str,
+    environ: Mapping[str, str],
+    *,
+    hooks: Mapping[str, object] = HOOK,
+    prompt: str = "what day is it?",
+    more: tuple[str, ...] = (),
+) -> str:
+    """One prompt of an agent that has the hooks; everything that the provider got of it."""
     settings = Path(desk.root) / "hooks.json"
-    settings.write_text(json.dumps({"hooks": HOOK}))
+    settings.write_text(json.dumps({"hooks": hooks}))
     seat = Seat(desk.root, base_url, {"BEAD_HOME": str(desk.home), **environ})
     before = len(desk.provider.model_requests())
-    desk.claude.ask("what day is it?", namespace=desk.namespace, seat=seat, arguments=("--settings", str(settings)))
+    arguments = ("--settings", str(settings), *more)
+    desk.claude.ask(prompt, namespace=desk.namespace, seat=seat, arguments=arguments)
     return "\n".join(each.decoded_body.decode() for each in desk.provider.model_requests()[before:])
 
 
@@ -36,3 +46,21 @@ def test_a_session_through_the_proxy_is_told_once(desk: Desk) -> None:
     assert desk.seat.base_url.startswith(PROXY)
     sent = ask(desk, desk.seat.base_url, {})
     assert sent.count(FACT) == sent.count("<bead-memory kind=") > 0
+
+
+def test_a_prompt_is_told_what_matters_to_it_once_a_session_and_nothing_where_the_proxy_does(desk: Desk) -> None:
+    desk.start_bead()
+    desk.bead("write", "user/shipping", FACT)
+    desk.bead("search", "ship-it")
+    prompt = "how do we ship? with make ship-it?"
+
+    first = ask(desk, UPSTREAM, {}, hooks=PROMPT_HOOK, prompt=prompt)
+    assert first.count(FACT) == 1
+    assert "UserPromptSubmit hook additional context: <bead-memory kind=" in first
+
+    again = ask(desk, UPSTREAM, {}, hooks=PROMPT_HOOK, prompt=f"{prompt} say it again", more=("--continue",))
+    assert again.count(FACT) == 1
+
+    through = ask(desk, desk.seat.base_url, {}, hooks=PROMPT_HOOK, prompt=prompt)
+    assert through.count(FACT) == through.count("<bead-memory kind=") > 0
+    assert "hook additional context" not in through

@@ -10,11 +10,14 @@ import sys
 import time
 from importlib import import_module
 
+from bead_cli import firing
 from bead_cli.context import Context
 
 EVENTS = {
     "session-end": "bead_cli.drain.hooks.on_session_end",
     "post-tool-use": "bead_cli.drain.hooks.on_post_tool_use",
+    "user-prompt": "bead_cli.prompting.on_user_prompt",
+    "before-agent": "bead_cli.prompting.on_before_agent",
 }
 """Where the function of each event is: it gets the context, the bytes of the agent's document, and the agent's name."""
 _INPUT_LIMIT_S = 0.5
@@ -22,8 +25,12 @@ _MAX_INPUT_BYTES = 8 << 20
 _EPILOG = """\
 For an agent's settings, not for typing. Reads the agent's JSON document from standard input. Exit code 0, always.
 
+user-prompt (Claude Code, Codex, Qwen Code) and before-agent (Gemini CLI) answer with what memory has to say to a
+prompt, where the proxy is not in the path; session-end and post-tool-use only leave a note for `bead drain`.
+
 examples:
   bead hook session-end < document.json
+  bead hook user-prompt --cli codex < document.json
 """
 
 
@@ -36,6 +43,7 @@ def configure(parser: argparse.ArgumentParser, name: str) -> None:
 
 def run(args: argparse.Namespace, context: Context) -> int:
     """Let the event's function work."""
+    firing.note(context.home, args.cli, args.event)
     module, _, function = EVENTS[args.event].rpartition(".")
     try:
         getattr(import_module(module), function)(context, read_input(sys.stdin.fileno()), args.cli)

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from bead.recall import RecalledFact
-from bead_cli.priming import DOCUMENTS, HOW_TO, Caps, banner, document, primed
+from bead_cli import priming
+from bead_cli.priming import DOCUMENTS, HOW_TO, Caps, banner, document
 
 CORRECTION = "Correction: staging moved to port 6000 (was 5433)."
 
@@ -20,6 +21,10 @@ def fact(number: int, body: str) -> RecalledFact:
         valid_from="2026-01-01T00:00:00Z",
         body=body,
     )
+
+
+def primed(facts: list[RecalledFact], caps: Caps, how_to: str = HOW_TO) -> str:
+    return priming.primed(facts, caps, how_to).text
 
 
 @pytest.fixture(scope="module")
@@ -84,3 +89,8 @@ def test_a_document_is_one_line_of_json_with_the_text(harness: str) -> None:
     said = json.loads(line)
     context = said.get("hookSpecificOutput", {}).get("additionalContext") or said.get("additional_context")
     assert context.startswith("line one\nline two — ✓")
+
+
+def test_the_facts_that_are_told_are_named() -> None:
+    facts = [fact(1, "one"), fact(2, "two"), fact(3, "three")]
+    assert [each.uid for each in priming.primed(facts, Caps(2, 9_000)).facts] == ["u1", "u2"]
