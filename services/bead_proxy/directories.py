@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from bead.clients.store import StoreClient
-from bead.errors import BeadError, InvalidKey
-from bead.keys import check_scope, derive_name
+from bead.errors import BeadError
+from bead.keys import project_name
 from bead.projects import Identity
 from bead.tasks import Tasks
 from bead.wire.store import Project, ResolveProject
@@ -78,7 +78,7 @@ class Directories:
         if subject is None:
             return None
         if not subject.is_directory:
-            return Project(name=_scope_of(subject.text), identity="")
+            return Project(name=project_name(subject.text), identity="")
         return await self._of_directory(subject.text)
 
     async def _of_directory(self, directory: str) -> Project | None:
@@ -130,11 +130,3 @@ class Directories:
         if identity is None:
             return None
         return ResolveProject(directory=directory, identities=identity.ids, name=identity.name)
-
-
-def _scope_of(name: str) -> str:
-    """`name` where it can be part of a key, else a name that can and reads like it."""
-    try:
-        return check_scope(f"project/{name}").removeprefix("project/")
-    except InvalidKey:
-        return derive_name(name)

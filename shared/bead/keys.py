@@ -85,6 +85,18 @@ def derive_name(text: str) -> str:
     return name
 
 
+def project_name(name: str) -> str:
+    """`name` where it can be a project's part of a key, else a name that can and reads like it.
+
+    >>> project_name("ledger"), project_name("My Shop")
+    ('ledger', 'my-shop')
+    """
+    try:
+        return check_scope(f"project/{name}").removeprefix("project/")
+    except InvalidKey:
+        return derive_name(name)
+
+
 def _check_segments(segments: list[str]) -> None:
     for segment in segments:
         if not _SEGMENT.match(segment):

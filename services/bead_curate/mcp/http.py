@@ -1,12 +1,14 @@
 """Both MCP servers over streamable HTTP, at curate's own listener; who may come in was decided there.
 
 `/mcp` has the tools of every agent and takes the token made for it, or the admin token; `/api/mcp` has the admin's.
-Nothing is kept between requests but confirm words. The SDK is loaded by the first request.
+Nothing is kept between requests but confirm words, so each says in `X-Bead-Project` where its agent works, if it can.
+The SDK is loaded by the first request.
 """
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -21,7 +23,11 @@ TOKEN_SCOPE = "mcp"
 SCOPES: Mapping[str, tuple[str, ...]] = {TOKEN_SCOPE: ("POST /mcp", "GET /mcp", "DELETE /mcp")}
 """What the token for agents may do on curate: nothing but their own tools."""
 
+_PROJECT_HEADER = b"x-bead-project"
+_LONGEST_PROJECT = 4_096
 _START_S = 30.0
+
+_named: ContextVar[str | None] = ContextVar("project of the request that is answered", default=None)
 
 
 class HttpServers:
@@ -51,6 +57,7 @@ class HttpServers:
             self._tasks.start(self._run(path), name=f"mcp {path}")
         async with asyncio.timeout(_START_S):
             app = await asyncio.shield(self._started[path])
+        _named.set(_project_of(scope))
         await app(scope, receive, send)
 
     async def _run(self, path: str) -> None:
@@ -69,8 +76,13 @@ class HttpServers:
 
         from bead_curate.mcp.server import create_server
 
-        server = create_server(BusServices(self._buses), is_admin=path == ADMIN_PATH)
+        server = create_server(BusServices(self._buses, _named.get), is_admin=path == ADMIN_PATH)
         return StreamableHTTPSessionManager(server, json_response=True, stateless=True)
+
+
+def _project_of(scope: Scope) -> str | None:
+    told = next((value for name, value in scope["headers"] if name == _PROJECT_HEADER), b"")
+    return told.decode("utf-8", "replace")[:_LONGEST_PROJECT].strip() or None
 
 
 def is_mcp(path: str) -> bool:

@@ -1,12 +1,13 @@
 """The way of the tools to the services: JSON documents in and out, inside curate and from a process of its own."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 from urllib.parse import quote
 
 from bead.bus.transport import Transport, call
 from bead.errors import ServiceDown
+from bead.keys import project_name
 
 Query = Mapping[str, str | int | float | None]
 DEFAULT_TIMEOUT_S = 10.0
@@ -38,10 +39,12 @@ class Services(Protocol):
 
 
 class BusServices:
-    """Inside curate: over its buses. Whose agent asks is not known, so there is no active project."""
+    """Inside curate: over its buses."""
 
-    def __init__(self, buses: Mapping[str, Transport]) -> None:
+    def __init__(self, buses: Mapping[str, Transport], named: Callable[[], str | None] = lambda: None) -> None:
+        """`named` is the project as whoever asks just now calls it: its name, or its directory's whole path."""
         self._buses = buses
+        self._named = named
 
     async def call(
         self,
@@ -62,8 +65,14 @@ class BusServices:
         return json.loads(answer) if answer else None
 
     async def project(self) -> str | None:
-        """See `Services.project`."""
-        return None
+        """See `Services.project`. A directory is looked up in the store's table: curate may not see it."""
+        named = self._named()
+        if not named:
+            return None
+        if not named.startswith("/"):
+            return project_name(named)
+        found = await self.call("store", "POST", "/v1/projects/resolve", {"directory": named})
+        return str(found["name"]) if found else None
 
 
 def fact_path(key: str, below: str = "") -> str:

@@ -18,7 +18,7 @@ from bead.bus.transport import Answer
 from bead.clients.vault import VaultClient
 from bead.facts import Status, TriggerCard, Trust
 from bead.home import Home
-from bead.wire.store import WriteFact
+from bead.wire.store import ResolveProject, WriteFact
 from bead.wire.vault import NewVault
 from bead_curate.mcp.http import TOKEN_SCOPE
 from bead_curate.mcp.server import create_server
@@ -288,11 +288,28 @@ async def test_a_web_page_does_not_reach_the_tools(memory: Running) -> None:
         assert answer.status == 403
 
 
+@pytest.mark.parametrize("names", ["shop", "/home/dev/shop"])
+async def test_over_http_a_header_says_in_which_project_the_agent_works(memory: Running, names: str) -> None:
+    await memory.store.resolve_project(ResolveProject(directory="/home/dev/shop", name="shop"))
+    call = {"name": "remember", "arguments": {"text": "Deploys go out on Tuesdays.", "key": "deploy-day"}}
+    for more in ({"X-Bead-Project": names}, {}):
+        async with _post(memory, "/mcp", ADMIN, more, "tools/call", call) as answer:
+            assert answer.status == 200, await answer.text()
+
+    found = (await memory.store.list_facts()).facts
+    assert {fact.key for fact in found if "Tuesdays" in fact.body} == {"project/shop/deploy-day", "user/deploy-day"}
+
+
 def _post(
-    home: Running, path: str, token: str, more: dict[str, str] | None = None
+    home: Running,
+    path: str,
+    token: str,
+    more: dict[str, str] | None = None,
+    method: str = "tools/list",
+    params: dict[str, Any] | None = None,
 ) -> "aiohttp.client._RequestContextManager":
     headers = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream", **(more or {})}
-    document = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    document = {"jsonrpc": "2.0", "id": 1, "method": method, **({"params": params} if params else {})}
     return home.http.post(home.url + path, json=document, headers=headers)
 
 
