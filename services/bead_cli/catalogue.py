@@ -37,6 +37,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("serve", "run one service in this process (for containers)", "serve"),
     Command("proxy", "run the proxy alone, the same as `serve proxy`", "serve"),
     Command("wrap", "start a coding agent with memory", "wrap"),
+    Command("statusline", "what this session was given, for Claude Code's status line", "statusline"),
     Command("prime", "what a session is to start with, for session-start hooks", "prime"),
     Command("remember", "keep a sentence, under a key made from its words", "remember"),
     Command("write", "write a fact under a key", "remember"),

@@ -58,6 +58,7 @@ from bead_store.routes import add_routes, hot_routes
 from bead_store.scan import NO_EXCEPTIONS, Scan
 from bead_store.sealing import Sealing
 from bead_store.settling import settle
+from bead_store.standing import add_standing_routes
 from bead_store.sync import GroupSync
 from bead_store.tombstones import Tombstones
 from bead_store.traces import Traces, add_trace_routes
@@ -503,6 +504,7 @@ def create_service(
     add_forget_routes(api, store)
     add_vault_routes(api, store)
     add_view_routes(api, store)
+    add_standing_routes(api, store)
     add_episode_routes(api, store)
     add_dream_routes(api, store)
     add_trace_routes(api, lambda: store().traces)

@@ -156,6 +156,11 @@ class Conversations:
         lines = [line for line in self._lines(name) if line.endswith(b"\n")]
         return tuple(_parse(name, b"".join(lines), self._path(name)).blocks.values()) if lines else ()
 
+    def of_session(self, session: str) -> tuple[Block, ...]:
+        """Every block in memory of a session's conversations, subagents' left out; newest conversations only."""
+        mine = [state for name, state in self._states.items() if name.rpartition("-")[0] == session]
+        return tuple(block for state in mine for block in state.blocks.values())
+
     def holding(self, uid: str) -> list[tuple[str, Block]]:
         """Conversations in memory whose blocks carry this fact, newest first; any thread may ask."""
         states = list(self._states.values())[::-1]

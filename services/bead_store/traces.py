@@ -127,6 +127,10 @@ class Traces:
                     return kept
         raise NotFound("no trace of that turn is kept; traces are kept for 30 days")
 
+    def of_session(self, session: str) -> list[TurnTrace]:
+        """The newest of one session, newest first, as far as memory reaches."""
+        return [kept.trace for kept in reversed(list(self._newest)) if kept.trace.session == session]
+
     # -- on the event loop -------------------------------------------------------------------------------------------
 
     async def keep(self, trace: TurnTrace) -> TraceKept:

@@ -8,6 +8,7 @@ import pytest
 
 from tests.e2e.conftest import BEAD, PROXY, UPSTREAM, Desk
 from tests.harness.claude_code import Seat
+from tests.harness.namespace import clean_environment
 
 pytestmark = [pytest.mark.e2e, pytest.mark.harness]
 
@@ -64,3 +65,28 @@ def test_a_prompt_is_told_what_matters_to_it_once_a_session_and_nothing_where_th
     through = ask(desk, desk.seat.base_url, {}, hooks=PROMPT_HOOK, prompt=prompt)
     assert through.count(FACT) == through.count("<bead-memory kind=") > 0
     assert "hook additional context" not in through
+
+
+def test_the_status_line_says_what_the_session_was_given(desk: Desk) -> None:
+    desk.start_bead()
+    desk.bead("write", "user/shipping", FACT)
+    desk.bead("search", "ship-it")
+    session = desk.ask("how do we ship? with make ship-it?").session
+    document = json.dumps({"session_id": session})
+
+    def line() -> str:
+        shown = desk.namespace.run(
+            [BEAD, "statusline"],
+            environment=clean_environment(desk.seat.home, path=[BEAD.parent]),
+            folder=desk.seat.project,
+            timeout_s=60,
+            stdin=document,
+        )
+        assert shown.returncode == 0, shown.stderr
+        return shown.stdout
+
+    # Its limit is short, this machine may be busy, and a trace is told behind the answer.
+    shown = [line()]
+    while not shown[-1].startswith("bead: 1 fact, cache ") and len(shown) < 50:
+        shown.append(line())
+    assert shown[-1].startswith("bead: 1 fact, cache "), set(shown)

@@ -10,6 +10,7 @@ from fastapi import FastAPI
 
 from bead import keys
 from bead.facts import FactVersion
+from bead.wire.standing import Standing
 from bead.wire.views import (
     BrowseFacts,
     Count,
@@ -60,6 +61,22 @@ def add_fake_view_routes(api: FastAPI, store: "FakeStore") -> None:
                 for each in found
                 for block in each.blocks
             ),
+        )
+
+    @api.get("/v1/views/standing/{session}")
+    async def standing(session: str) -> Standing:
+        mine = [each for each in store.conversations.values() if each.id.rpartition("-")[0] == session]
+        blocks = [block for each in mine for block in each.blocks]
+        traces = [kept.trace for kept in reversed(store.traces) if kept.trace.session == session]
+        priced = next((trace for trace in traces if trace.input_tokens or trace.cache_read_tokens), None)
+        return Standing(
+            session=session,
+            facts=len({uid for block in blocks for uid in block.fact_uids}),
+            excerpts=len({name for block in blocks for name in block.excerpt_ids}),
+            requests=len(traces),
+            input_tokens=priced.input_tokens + priced.cache_read_tokens + priced.cache_write_tokens if priced else 0,
+            cache_read_tokens=priced.cache_read_tokens if priced else 0,
+            failures=traces[0].failures if traces else (),
         )
 
     @api.get("/v1/views/uses/{uid}")

@@ -4,12 +4,15 @@ from datetime import UTC, datetime
 
 import pytest
 
+from bead.bus.transport import call
 from bead.clients.views import ViewClient
 from bead.conversations import Block, BlockKind
 from bead.errors import NotFound
 from bead.facts import FactType, Status, Trust
 from bead.turns import Role
+from bead.wire.standing import Standing
 from bead.wire.store import AppendTurn, CommitBlocks, Mark
+from bead.wire.traces import TurnTrace
 from bead.wire.views import BrowseFacts, Order
 from tests.contract.store.opening import Open
 
@@ -151,3 +154,25 @@ async def test_reports_are_told_newest_first_and_one_by_its_day(local: Open, vie
     for absent in ("2026-11-28", "../../audit"):
         with pytest.raises(NotFound):
             await views.report(absent)
+
+
+async def standing(store: Open, session: str) -> Standing:
+    return Standing.model_validate_json(await call(store.bus, "GET", f"/v1/views/standing/{session}"))
+
+
+async def test_how_a_session_stands_is_counted_from_its_own_blocks_and_its_last_request(local: Open) -> None:
+    told = Block("a" * 32, BlockKind.PINNED, "x", fact_uids=("u1", "u2"), fact_versions=(1, 1))
+    again = Block("b" * 32, BlockKind.RECALL, "y", fact_uids=("u2",), fact_versions=(2,), excerpt_ids=("raw/1#turn-1",))
+    for conversation, block in (("s1-t1", told), ("s1-hooks", again), ("s1-sub-t1", told), ("s2-t1", told)):
+        commit = CommitBlocks(conversation=conversation, generation=0, owner="me", project="", blocks=(block,))
+        await local.client.commit_blocks(commit)
+    for number, (fresh, cached) in enumerate([(900, 0), (60, 940), (0, 0)]):
+        at = "2026-11-30T09:00:00+00:00"
+        await local.client.keep_trace(
+            TurnTrace(turn=f"s1/turn-{number}", at=at, session="s1", input_tokens=fresh, cache_read_tokens=cached)
+        )
+
+    assert await standing(local, "s1") == Standing(
+        session="s1", facts=2, excerpts=1, requests=3, input_tokens=1_000, cache_read_tokens=940
+    )
+    assert await standing(local, "nobody") == Standing(session="nobody", facts=0, excerpts=0, requests=0)
