@@ -13,6 +13,9 @@ Reads Claude Code's JSON document from standard input and prints one line, such 
 That is what this session's requests carry, and how much of the last one came from the provider's cache. When bead is
 not there it says so, within a tenth of a second. Exit code 0, always.
 
+examples:
+  bead statusline < document.json
+
 in ~/.claude/settings.json:
   {"statusLine": {"type": "command", "command": "bead statusline"}}
 """
