@@ -29,6 +29,17 @@ def run(args: argparse.Namespace, context: Context) -> int:
     who = runtime.read(context.home)
     if who is None or not runtime.is_running(who):
         return _say(context, False, "bead was not running")
+    stop(who)
+    return _say(context, True, f"bead (pid {who.pid}) has stopped")
+
+
+def stop(who: runtime.Runtime) -> None:
+    """End a bead that runs, and wait until it has ended.
+
+    Raises:
+        Refused: it runs in containers.
+        Unavailable: it is none, or does not end.
+    """
     if who.pid is None:
         raise Refused("this home is served by containers; stop them with: docker compose down")
     # A pid alone may have been given to another process: the kernel's start time or the health answer must agree.
@@ -36,7 +47,6 @@ def run(args: argparse.Namespace, context: Context) -> int:
         raise Unavailable(f"pid {who.pid} is named by runtime.json but does not answer as bead; look at it yourself")
     os.kill(who.pid, signal.SIGTERM)
     _wait(who)
-    return _say(context, True, f"bead (pid {who.pid}) has stopped")
 
 
 def _wait(who: runtime.Runtime) -> None:
