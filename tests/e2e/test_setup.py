@@ -185,6 +185,25 @@ def test_what_bead_may_not_change_is_told_and_left(person: Person) -> None:
     assert looks(person.root) == before
 
 
+def test_doctor_finds_what_names_bead_and_is_not_setup_s(person: Person) -> None:
+    furnish(person.root)
+
+    def found() -> set[tuple[str, int]]:
+        done = person.run("doctor", "--json")
+        findings = json.loads(done.stdout)["findings"]
+        return {(Path(each["path"]).name, each["line"]) for each in findings if each["check"] == "setup"}
+
+    assert found() == set()
+    person.run("setup", *TRY, *AGENTS, "--no-load")
+    assert found() == set()
+    person.run("unsetup")
+    assert found() == set()
+    (person.root / ".profile").write_text("export A=1\nexport BEAD_HOME=/srv/.bead\nexport LANES=lead:beads\n")
+    base = f"http://127.0.0.1:{person.ports['proxy']}"
+    (person.root / ".codex" / "config.toml").write_text(f'model = "x"\n\nopenai_base_url = "{base}/openai/v1"\n')
+    assert found() == {(".profile", 2), ("config.toml", 3)}
+
+
 def test_a_bead_in_a_folder_that_is_cleaned_up_is_refused(person: Person) -> None:
     done = person.run("setup", TMPDIR=str(BEAD.parent))
     assert done.returncode == 1

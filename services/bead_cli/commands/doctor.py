@@ -67,6 +67,7 @@ def run(args: argparse.Namespace, context: Context) -> int:
     else:
         findings += _not_running(context, who)
     findings += _files(context)
+    findings += _places(context, who)
     code = _exit_code(findings)
     _report(context, findings, is_running, code)
     return code
@@ -194,6 +195,29 @@ def _files(context: Context) -> Iterator[Finding]:
     home = context.layout()
     if home.facts.exists() and not home.index_db.exists():
         yield Finding("note", "index", "has not been built yet", "bead up (it builds itself), or: bead index rebuild")
+
+
+def _places(context: Context, who: runtime.Runtime | None) -> Iterator[Finding]:
+    """What on this machine names bead though `bead setup` has no note of it: left over, or put there by hand."""
+    home = context.environ.get("HOME")
+    if not home or context.in_container():
+        return
+    from bead_cli.setup.journal import Journal
+    from bead_cli.setup.places import strays
+    from bead_cli.setup.units import Machine
+
+    try:
+        journal = Journal(Path(context.home))
+        port = who.ports["proxy"] if who else context.settings().proxy.port
+    except BeadError as error:
+        yield Finding("person", "setup", error.message, "bead unsetup")
+        return
+    known = {*journal.entries, *(entry.real for entry in journal.entries.values())}
+    known |= {"crontab"} if "crontab" in journal.unit else set()
+    for stray in strays(Machine(context.environ, Path(home), Path()), [port], known):
+        cause = "names bead, and `bead setup` has not written it"
+        mend = "leave it when you wrote it yourself, else take the line out"
+        yield Finding("note", "setup", cause, mend, stray.path, stray.line)
 
 
 def _damage(door: Door) -> Iterator[Finding]:
