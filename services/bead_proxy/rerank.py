@@ -11,6 +11,7 @@ from typing import Any
 
 import aiohttp
 
+from bead.bounded import TooLong, read_whole
 from bead.recall import Cue, RecalledFact
 from bead.rerank import picked, question
 from bead.settings import RerankSettings
@@ -53,7 +54,7 @@ class Reranker:
         except TimeoutError:
             self._on_failure("too late")
             return None
-        except (aiohttp.ClientError, OSError, ValueError, KeyError, IndexError, TypeError):
+        except (aiohttp.ClientError, OSError, ValueError, KeyError, IndexError, TypeError, TooLong):
             self._on_failure("no answer")
             return None
         chosen = picked(text, candidates)
@@ -80,5 +81,4 @@ class Reranker:
     async def _post(self, url: str, headers: dict[str, str], body: dict[str, Any]) -> Any:
         assert self._session is not None, "opened before the first question"
         async with self._session.post(url, json=body, headers=headers, allow_redirects=False) as answer:
-            data = await answer.content.read(_MAX_ANSWER_BYTES)
-            return json.loads(data)
+            return json.loads(await read_whole(answer, _MAX_ANSWER_BYTES))

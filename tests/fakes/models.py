@@ -34,7 +34,11 @@ class FakeModel:
         """Purpose and body of each request, in order."""
         self.headers: list[dict[str, str]] = []
         self.is_cut = False
-        self.knows_schemas = True
+        self.knows_forms: tuple[str, ...] = ("json_schema", "json_object")
+        """Types of `response_format` that it takes."""
+        self.refusal = 400
+        """Status of an answer to another one."""
+        self.answers_in_pieces = False
         self.url = ""
         self.wait_before: tuple[int, asyncio.Event, asyncio.Event] | None = None
         """Number of a request, what is set when it has come, and what it waits for."""
@@ -53,11 +57,11 @@ class FakeModel:
         """What was sent for a purpose."""
         return [_prompt(body) for asked, body in self.asked if asked == purpose]
 
-    async def _answer(self, request: web.Request, wrap: Wrap) -> web.Response:
+    async def _answer(self, request: web.Request, wrap: Wrap) -> web.StreamResponse:
         body = await request.json()
         self.headers.append(dict(request.headers))
-        if "response_format" in body and not self.knows_schemas:
-            return web.json_response({"error": "unknown field response_format"}, status=400)
+        if body.get("response_format", {}).get("type", "") not in ("", *self.knows_forms):
+            return web.json_response({"error": "unknown field response_format"}, status=self.refusal)
         purpose = _purpose(json.dumps(body))
         self.asked.append((purpose, body))
         if self.wait_before and len(self.asked) == self.wait_before[0]:
@@ -69,10 +73,12 @@ class FakeModel:
             reply = reply(_prompt(body))
         if isinstance(reply, int):
             return web.json_response({"error": _prompt(body)}, status=reply)
+        if self.answers_in_pieces:
+            return await _in_pieces(request, json.dumps(wrap(reply, self.is_cut)).encode())
         return web.json_response(wrap(reply, self.is_cut))
 
-    def _handler(self, wrap: Wrap) -> Callable[[web.Request], Awaitable[web.Response]]:
-        async def handle(request: web.Request) -> web.Response:
+    def _handler(self, wrap: Wrap) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+        async def handle(request: web.Request) -> web.StreamResponse:
             return await self._answer(request, wrap)
 
         return handle
@@ -99,6 +105,18 @@ async def serving_model() -> AsyncIterator[FakeModel]:
         yield model
     finally:
         await runner.cleanup()
+
+
+async def _in_pieces(request: web.Request, data: bytes) -> web.StreamResponse:
+    """Byte by byte, and whoever reads comes by in between."""
+    response = web.StreamResponse(headers={"Content-Type": "application/json"})
+    await response.prepare(request)
+    for at in range(len(data)):
+        await response.write(data[at : at + 1])
+        for _ in range(3):
+            await asyncio.sleep(0)
+    await response.write_eof()
+    return response
 
 
 def _anthropic(text: str, is_cut: bool) -> dict[str, Any]:

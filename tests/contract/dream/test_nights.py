@@ -111,10 +111,25 @@ async def test_each_provider_is_asked_in_its_own_way(home: Home, model: FakeMode
         assert (spent.calls, spent.tokens, spent.unpriced) == (2, 220, 2)
 
 
-async def test_server_that_knows_no_schema_is_asked_without(home: Home, model: FakeModel) -> None:
+@pytest.mark.parametrize("refusal", [400, 422, 500])
+@pytest.mark.parametrize("knows", [("json_object",), ()])
+async def test_server_that_does_not_know_a_form_is_asked_in_another(
+    home: Home, model: FakeModel, knows: tuple[str, ...], refusal: int
+) -> None:
+    """llama.cpp's server knows `json_object` alone, and says 500 to the other."""
     model.say("extract", LEARNT)
-    model.knows_schemas = False
+    model.knows_forms, model.refusal = knows, refusal
     async with living(home, model.settings("openai")) as house:
+        await house.session("s1", ("user", SAID))
+        assert (await house.night()).counts["created"] == 1
+    assert {body.get("response_format", {}).get("type", "") for _, body in model.asked} == {*(knows or ("",))}
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+async def test_answer_that_comes_in_pieces_is_read_whole(home: Home, model: FakeModel, provider: str) -> None:
+    model.say("extract", LEARNT)
+    model.answers_in_pieces = True
+    async with living(home, model.settings(provider)) as house:
         await house.session("s1", ("user", SAID))
         assert (await house.night()).counts["created"] == 1
 

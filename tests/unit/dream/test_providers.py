@@ -10,7 +10,7 @@ import pytest
 from bead.errors import BadRequest, ModelTrouble
 from bead.settings import DreamSettings
 from bead_dream.providers import keys, provider_of
-from bead_dream.providers.base import Provider, Question, RefusedByModel
+from bead_dream.providers.base import Provider, Question, RefusedByModel, ServerFailed
 from tests.fakes.models import FakeModel, serving_model
 
 SECRET = "-".join(("made", "up", "by", "a", "test"))
@@ -86,7 +86,7 @@ async def test_command_is_asked_once_and_counts_before_the_variable(model: FakeM
 
 @pytest.mark.parametrize("name", ["anthropic", "openai", "ollama"])
 @pytest.mark.parametrize(
-    ("status", "error"), [(400, RefusedByModel), (401, ModelTrouble), (429, ModelTrouble), (500, ModelTrouble)]
+    ("status", "error"), [(400, RefusedByModel), (401, ModelTrouble), (429, ModelTrouble), (500, ServerFailed)]
 )
 async def test_error_of_a_server_tells_its_status_and_none_of_its_text(
     model: FakeModel, name: str, status: int, error: type[ModelTrouble]
