@@ -1,11 +1,11 @@
 """How each harness is told to speak through bead: one table, pure.
 
-A harness is pointed at the proxy by its environment, or where it reads none by arguments; nothing of its own
-configuration is touched.
+A harness is pointed at the proxy by its environment, or where it reads none by arguments or a configuration that only
+this one process sees (`throwaway`); nothing of its own configuration is touched.
 """
 
+import json
 import re
-import sys
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -24,7 +24,13 @@ class Harness(NamedTuple):
     provider: str = "anthropic"
     """Whose upstream address it uses, `proxy.upstream.<provider>`."""
     arguments: Callable[[str], tuple[str, ...]] = lambda base_url: ()
-    """What stands before the person's own arguments."""
+    """What stands before the person's own arguments. Every user of the machine can read it."""
+    beside: Callable[[str, Mapping[str, str]], dict[str, str]] = lambda base_url, environ: {}
+    """Variables that depend on those that are set already."""
+    refuses: Callable[[Mapping[str, str]], str] = lambda environ: ""
+    """Why this environment cannot be pointed anywhere; empty when it can."""
+    config: str = ""
+    """Which throw-away configuration it is started with: `continue`."""
 
 
 def _claude(base_url: str) -> dict[str, str]:
@@ -39,27 +45,80 @@ def _qwen(base_url: str) -> dict[str, str]:
     return {"OPENAI_BASE_URL": f"{base_url}/openai/v1"}
 
 
-def _codex(base_url: str) -> tuple[str, ...]:
-    """Codex takes its address from its configuration alone.
+def _aider(base_url: str) -> dict[str, str]:
+    return {"OPENAI_API_BASE": f"{base_url}/openai/v1", "ANTHROPIC_API_BASE": f"{base_url}/anthropic"}
 
-    Arguments can be read by every user of the machine, so where the proxy knows its own user by the socket, the
-    capability stays out of them.
-    """
-    shown = _CAPABILITY.sub("", base_url) if sys.platform == "linux" else base_url
-    return ("-c", f'openai_base_url="{shown}/openai/v1"')
+
+def _codex(base_url: str) -> tuple[str, ...]:
+    """Codex takes its address from its configuration alone."""
+    return ("-c", f'openai_base_url="{base_url}/openai/v1"')
+
+
+PROVIDERS: Mapping[str, str] = {"anthropic": "anthropic/v1", "openai": "openai/v1", "google": "gemini/v1beta"}
+"""Behind the proxy's address, by the names of the AI SDK."""
+
+
+def _opencode(base_url: str, environ: Mapping[str, str]) -> dict[str, str]:
+    """opencode merges this variable into its configuration; what stands in it already stays."""
+    try:
+        config = json.loads(environ.get(_OPENCODE) or "{}")
+    except ValueError:
+        config = {}
+    providers = dict(config.get("provider") or {}) if isinstance(config, dict) else {}
+    for name, path in PROVIDERS.items():
+        provider = dict(providers.get(name) or {})
+        provider["options"] = {**(provider.get("options") or {}), "baseURL": f"{base_url}/{path}"}
+        providers[name] = provider
+    return {_OPENCODE: json.dumps({**config, "provider": providers})}
+
+
+def _copilot(base_url: str, environ: Mapping[str, str]) -> dict[str, str]:
+    is_anthropic = environ.get("COPILOT_PROVIDER_TYPE") == "anthropic"
+    return {_COPILOT: f"{base_url}/anthropic" if is_anthropic else f"{base_url}/openai/v1"}
+
+
+def _copilot_refuses(environ: Mapping[str, str]) -> str:
+    if environ.get(_COPILOT):
+        return ""
+    return "Copilot talks to GitHub's own models, which no base URL leads to; with COPILOT_PROVIDER_BASE_URL it can"
+
+
+def _cline_refuses(environ: Mapping[str, str]) -> str:
+    return (
+        "Cline keeps its address in its own settings; once, with your key and model:"
+        " cline auth openai-compatible -b <the proxy's address from `bead status`>/openai/v1"
+    )
+
+
+_OPENCODE = "OPENCODE_CONFIG_CONTENT"
+_COPILOT = "COPILOT_PROVIDER_BASE_URL"
+
+
+def _nothing(base_url: str) -> dict[str, str]:
+    return {}
 
 
 HARNESSES: dict[str, Harness] = {
     "claude": Harness("claude", "ANTHROPIC_BASE_URL", _claude),
-    "codex": Harness("codex", "OPENAI_BASE_URL", lambda base_url: {}, "openai", _codex),
+    "codex": Harness("codex", "OPENAI_BASE_URL", _nothing, "openai", _codex),
     "gemini": Harness("gemini", "GOOGLE_GEMINI_BASE_URL", _gemini, "gemini"),
+    "opencode": Harness("opencode", "", _nothing, beside=_opencode),
     "qwen": Harness("qwen", "OPENAI_BASE_URL", _qwen, "openai"),
+    "copilot": Harness("copilot", _COPILOT, _nothing, "openai", beside=_copilot, refuses=_copilot_refuses),
+    "continue": Harness("cn", "", _nothing, "openai", config="continue"),
+    "aider": Harness("aider", "OPENAI_API_BASE", _aider, "openai"),
+    "cline": Harness("cline", "", _nothing, "openai", refuses=_cline_refuses),
 }
+
+
+def without_capability(base_url: str) -> str:
+    """The proxy's address as every user of the machine may read it."""
+    return _CAPABILITY.sub("", base_url)
 
 
 def with_memory(harness: Harness, base_url: str, environ: Mapping[str, str]) -> dict[str, str]:
     """`environ` for the harness: pointed at the proxy, and no HTTP proxy between it and this machine."""
-    wanted = {**environ, **harness.settings(base_url), IN_PATH: "1"}
+    wanted = {**environ, **harness.settings(base_url), **harness.beside(base_url, environ), IN_PATH: "1"}
     for name, other in (("NO_PROXY", "no_proxy"), ("no_proxy", "NO_PROXY")):
         wanted[name] = _with_loopback(environ.get(name) or environ.get(other) or "")
     return wanted

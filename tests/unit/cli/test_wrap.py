@@ -5,7 +5,10 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -25,19 +28,21 @@ print(json.dumps({{"pid": os.getpid(), "argv": sys.argv[1:], "environ": dict(os.
 def programs(tmp_path: Path) -> Path:
     folder = tmp_path / "bin"
     folder.mkdir()
-    claude = folder / "claude"
-    claude.write_text(FAKE_HARNESS.format(python=sys.executable))
-    claude.chmod(0o755)
+    for name in ("claude", "codex", "copilot", "cn", "cline"):
+        (folder / name).write_text(FAKE_HARNESS.format(python=sys.executable))
+        (folder / name).chmod(0o755)
     return folder
 
 
 class Wrapped:
-    """One run of `bead wrap claude` as a process."""
+    """One run of `bead wrap` as a process."""
 
-    def __init__(self, home: Path, programs: Path, *argv: str, folder: Path | None = None, **environ: str) -> None:
+    def __init__(
+        self, home: Path, programs: Path, *argv: str, folder: Path | None = None, name: str = "claude", **environ: str
+    ) -> None:
         self.environ = {"PATH": f"{programs}:/usr/bin:/bin", "HOME": str(home.parent), **environ}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "bead_cli", "wrap", "--home", str(home), "claude", *argv],
+            [sys.executable, "-m", "bead_cli", "wrap", "--home", str(home), name, *argv],
             env=self.environ,
             cwd=folder or home.parent,
             stdout=subprocess.PIPE,
@@ -164,30 +169,147 @@ def test_no_proxy_is_extended_once() -> None:
     assert with_memory(HARNESSES["claude"], "http://127.0.0.1:7077/t/x", wanted) == wanted
 
 
+BASE = "http://127.0.0.1:7077/t/x"
+
+
 @pytest.mark.parametrize(
     ("name", "variables", "arguments"),
     [
-        ("gemini", {"GOOGLE_GEMINI_BASE_URL": "http://127.0.0.1:7077/t/x/gemini"}, ()),
-        ("qwen", {"OPENAI_BASE_URL": "http://127.0.0.1:7077/t/x/openai/v1"}, ()),
-        ("codex", {}, ("-c", 'openai_base_url="http://127.0.0.1:7077/openai/v1"')),
+        ("gemini", {"GOOGLE_GEMINI_BASE_URL": f"{BASE}/gemini"}, ()),
+        ("qwen", {"OPENAI_BASE_URL": f"{BASE}/openai/v1"}, ()),
+        ("codex", {}, ("-c", f'openai_base_url="{BASE}/openai/v1"')),
+        ("aider", {"OPENAI_API_BASE": f"{BASE}/openai/v1", "ANTHROPIC_API_BASE": f"{BASE}/anthropic"}, ()),
     ],
 )
 def test_every_agent_is_pointed_at_the_proxy_in_its_own_way(
-    monkeypatch: pytest.MonkeyPatch, name: str, variables: dict[str, str], arguments: tuple[str, ...]
+    name: str, variables: dict[str, str], arguments: tuple[str, ...]
 ) -> None:
-    monkeypatch.setattr("sys.platform", "linux")
-    harness, base_url = HARNESSES[name], "http://127.0.0.1:7077/t/x"
+    harness = HARNESSES[name]
 
-    assert harness.settings(base_url) == variables
-    assert harness.arguments(base_url) == arguments
+    assert harness.settings(BASE) == variables
+    assert harness.arguments(BASE) == arguments
 
 
-def test_codex_is_shown_the_capability_only_where_it_cannot_do_without(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.platform", "darwin")
+def test_opencode_keeps_what_its_variable_held_and_gets_an_address_for_each_provider() -> None:
+    own = {"model": "openai/x", "provider": {"openai": {"options": {"apiKey": "k"}}, "mine": {"npm": "y"}}}
+    wanted = with_memory(HARNESSES["opencode"], BASE, {"OPENCODE_CONFIG_CONTENT": json.dumps(own)})
 
-    assert HARNESSES["codex"].arguments("http://127.0.0.1:7077/t/x")[1] == (
-        'openai_base_url="http://127.0.0.1:7077/t/x/openai/v1"'
+    config = json.loads(wanted["OPENCODE_CONFIG_CONTENT"])
+    assert config["model"] == "openai/x"
+    assert config["provider"] == {
+        "openai": {"options": {"apiKey": "k", "baseURL": f"{BASE}/openai/v1"}},
+        "mine": {"npm": "y"},
+        "anthropic": {"options": {"baseURL": f"{BASE}/anthropic/v1"}},
+        "google": {"options": {"baseURL": f"{BASE}/gemini/v1beta"}},
+    }
+
+
+@pytest.mark.parametrize(("kind", "path"), [("anthropic", "/anthropic"), ("openai", "/openai/v1"), ("", "/openai/v1")])
+def test_copilot_with_a_provider_of_its_own_goes_through_bead(kind: str, path: str) -> None:
+    environ = {"COPILOT_PROVIDER_BASE_URL": "https://api.example", "COPILOT_PROVIDER_TYPE": kind}
+    assert HARNESSES["copilot"].refuses(environ) == ""
+    assert with_memory(HARNESSES["copilot"], BASE, environ)["COPILOT_PROVIDER_BASE_URL"] == BASE + path
+
+
+def test_copilot_with_githubs_own_models_starts_directly_and_says_why(desk: Desk, programs: Path) -> None:
+    run = Wrapped(desk.home, programs, "--", "-p", "x", name="copilot")
+    assert "COPILOT_PROVIDER_BASE_URL" not in run.harness["environ"]  # type: ignore[operator]
+    assert "BEAD_IN_PATH" not in run.harness["environ"]  # type: ignore[operator]
+    assert run.err.count("\n") == 1 and "without memory" in run.err
+
+
+@contextmanager
+def answering_each(*answers: bytes) -> Iterator[tuple[int, list[bytes]]]:
+    """A server that gives one of `answers` to each connection, in their order; its port and what it was asked."""
+    seen: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(10)
+
+        def serve() -> None:
+            for answer in answers:
+                connection, _ = server.accept()
+                with connection:
+                    seen.append(connection.recv(65_536))
+                    connection.sendall(answer)
+
+        thread = Thread(target=serve)
+        thread.start()
+        yield server.getsockname()[1], seen
+        thread.join(10)
+
+
+def usage(status: bytes) -> bytes:
+    return b"HTTP/1.1 " + status + b"\r\nContent-Length: 2\r\n\r\n{}"
+
+
+@pytest.mark.parametrize("knows", [True, False])
+def test_codex_is_shown_the_capability_only_where_it_cannot_do_without(desk: Desk, programs: Path, knows: bool) -> None:
+    """Arguments can be read by every user of the machine; a proxy with bare_url: false takes nothing else."""
+    status = b"200 OK" if knows else b"401 Unauthorized"
+    with answering_each(health(HOME_ID), usage(status)) as (port, seen):
+        write_runtime(desk.home, {"proxy": port, "curate": desk.port})
+        run = Wrapped(desk.home, programs, "--", "exec", name="codex")
+
+    shown = "" if knows else "/t/proxy-of-this-test"
+    assert run.harness["argv"] == ["-c", f'openai_base_url="http://127.0.0.1:{port}{shown}/openai/v1"', "exec"]
+    assert ("other users here can read" in run.err) is not knows
+    assert not [request for request in seen if b"proxy-of-this-test" in request]
+
+
+CONTINUE = """\
+name: mine
+schema: v1
+models:
+  - {name: a, provider: anthropic, model: m, apiKey: k-1}
+  - {name: b, provider: openai, model: m, apiKey: k-2, apiBase: "https://elsewhere.example/v1"}
+  - {name: c, provider: openrouter, model: m, apiKey: k-3, apiBase: "https://api.openai.com/v1"}
+"""
+
+
+def test_continue_reads_a_copy_that_only_it_sees(desk: Desk, programs: Path) -> None:
+    (desk.home.parent / ".continue").mkdir()
+    own = desk.home.parent / ".continue" / "config.yaml"
+    own.write_text(CONTINUE)
+    (programs / "cn").write_text(
+        f"#!{sys.executable}\nimport json, sys\nprint(json.dumps([sys.argv[1:], open(sys.argv[2]).read()]))\n"
     )
+    (programs / "cn").chmod(0o755)
+    with answering(health(HOME_ID)) as (port, _):
+        write_runtime(desk.home, {"proxy": port, "curate": desk.port})
+        run = Wrapped(desk.home, programs, "--", "-p", "hi", name="continue")
+    (option, _, *rest), text = json.loads(run.out)
+
+    assert (option, rest) == ("--config", ["-p", "hi"])
+    models = json.loads(text)["models"]
+    base = f"http://127.0.0.1:{port}/t/proxy-of-this-test"
+    assert [model["apiBase"] for model in models] == [
+        f"{base}/anthropic/v1/",
+        "https://elsewhere.example/v1",
+        f"{base}/openai/v1",
+    ]
+    assert own.read_text() == CONTINUE
+    left = [each for each in desk.home.rglob("*") if each.is_file() and b"k-1" in each.read_bytes()]
+    assert left == []
+
+
+def test_cline_starts_directly_and_says_what_connects_it(desk: Desk, programs: Path) -> None:
+    run = Wrapped(desk.home, programs, "--", "hi there", name="cline")
+    assert run.harness["argv"] == ["hi there"]
+    assert run.err.count("\n") == 1 and "cline auth" in run.err and "without memory" in run.err
+
+
+@pytest.mark.parametrize("text", [None, "[", "a: 1\n", "models: [{provider: ollama}]\n"])
+def test_continue_without_a_model_that_bead_could_stand_before_starts_directly(
+    desk: Desk, programs: Path, text: str | None
+) -> None:
+    if text is not None:
+        (desk.home.parent / ".continue").mkdir()
+        (desk.home.parent / ".continue" / "config.yaml").write_text(text)
+    with answering(health(HOME_ID)) as (port, _):
+        write_runtime(desk.home, {"proxy": port, "curate": desk.port})
+        run = Wrapped(desk.home, programs, "--", "-p", "hi", name="continue")
+    assert run.harness["argv"] == ["-p", "hi"]
+    assert run.err.count("\n") == 1 and "starting cn without memory" in run.err
 
 
 def free_port() -> int:
