@@ -5,14 +5,15 @@ for it is a person's decision. What is remembered here counts as observed by an 
 """
 
 from collections.abc import AsyncIterator, Mapping
+from typing import Literal
 
 from fastapi import FastAPI
 from pydantic import BaseModel, ConfigDict, Field
 
-from bead import keys
+from bead import guards, keys
 from bead.bus.transport import Transport
 from bead.clients.store import StoreClient
-from bead.errors import NotFound
+from bead.errors import NotFound, Refused
 from bead.facts import FactType, FactVersion, Trust
 from bead.wire.store import ConfirmForget, ForgetKeys, Verb, WriteFact
 
@@ -50,8 +51,10 @@ class Remembered(BaseModel):
     """What that did, and what was there before."""
 
     key: str
-    verb: Verb
+    verb: Verb | Literal["recalled"]
+    """`recalled`: the value was a bare key, and nothing was written; `value` is what is stored under it."""
     replaced: str | None = None
+    value: str | None = None
 
 
 class Forgot(BaseModel):
@@ -78,9 +81,13 @@ def add_memory_routes(api: FastAPI, bus: Transport) -> None:
 
     @api.post(PATH)
     async def remember(request: Remember) -> Remembered:
+        # A key of blanks alone is none: under it nothing could ever be read or forgotten.
+        key = request.key if request.key and request.key.strip() else None
+        if key is None and (slip := await _slip(store, request)):
+            return slip
         answer = await store.write_fact(
             WriteFact(
-                key=request.key,
+                key=key,
                 body=request.value,
                 project=request.project,
                 type=request.type,
@@ -102,6 +109,27 @@ def add_memory_routes(api: FastAPI, bus: Transport) -> None:
             raise NotFound(f"nothing is stored under '{name}'")
         await store.forget(ConfirmForget(keys=(name,), confirm=preview.confirm))
         return Forgot(key=name)
+
+
+async def _slip(store: StoreClient, request: Remember) -> Remembered | None:
+    """What was probably not meant as a memory: a bare key is read instead; None when the value is one.
+
+    Raises:
+        Refused: it names a command, or a key under which nothing is stored.
+    """
+    value = request.value
+    if guards.is_command(value):
+        raise Refused("the value looks like a command, not something to remember; to keep it anyway give it a key")
+    if not guards.is_bare_key(value):
+        return None
+    scopes = [request.project, None] if request.project else [None]
+    for project in scopes:
+        try:
+            fact = await store.current_fact(whole_key(guards.bare(value), project))
+        except NotFound:
+            continue
+        return Remembered(key=fact.key, verb="recalled", value=fact.body)
+    raise Refused("the value looks like a key, and nothing is stored under it; to keep it as text give it a key")
 
 
 def whole_key(key: str, project: str | None) -> str:

@@ -4,10 +4,9 @@ import argparse
 import sys
 from typing import Any
 
+from bead import guards
 from bead.errors import NotFound, Refused
 from bead.secrecy import forbid_core_dumps
-from bead_cli import guards
-from bead_cli.catalogue import BY_NAME
 from bead_cli.context import Context
 from bead_cli.door import DEFAULT_TIMEOUT_S, Door, opened
 from bead_cli.harness_env import harness_in, refuse_inside_harness, trust_of
@@ -75,11 +74,11 @@ def run(args: argparse.Namespace, context: Context) -> int:
         refuse_inside_harness(context.environ, "write --sensitivity secret")
         forbid_core_dumps()
     text = checked_text(_words(args.text, context, is_secret=is_secret))
-    if args.key is None and guards.is_command(text, BY_NAME):
+    if args.key is None and guards.is_command(text):
         raise Refused(f"'{text}' looks like a command, not something to remember; to keep it anyway give it a --key")
     with opened(context, "store", begins=True) as door:
         if args.key is None and guards.is_bare_key(text):
-            return _read_instead(context, door, text, args.project)
+            return _read_instead(context, door, guards.bare(text), args.project)
         answer = _write(args, context, door, text, _SECRET_LIMIT_S if is_secret else DEFAULT_TIMEOUT_S)
     context.output.document(answer) if context.output.as_json else say_verb(context.output, answer)
     return 0

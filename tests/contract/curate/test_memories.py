@@ -51,7 +51,7 @@ async def api() -> AsyncIterator[Api]:
 async def test_a_memory_is_remembered_listed_read_and_replaced(api: Api) -> None:
     assert await api.ask("POST", PATH, value="we deploy on Tuesdays") == (
         200,
-        {"key": "user/we-deploy-on-tuesdays", "verb": "created", "replaced": None},
+        {"key": "user/we-deploy-on-tuesdays", "verb": "created", "replaced": None, "value": None},
     )
     status, said = await api.ask("POST", PATH, value="Wednesday", key="deploy-day", project="shop")
     assert (status, said["key"]) == (200, "project/shop/deploy-day")
@@ -80,6 +80,44 @@ async def test_forgetting_takes_the_admin_token_and_takes_exactly_the_named_key(
     assert await api.ask("DELETE", f"{PATH}/deploy-day", ADMIN) == (200, {"key": "user/deploy-day", "verb": "forgot"})
     assert [each["key"] for each in (await api.ask("GET", PATH))[1]["memories"]] == ["user/deploy-day-hour"]
     assert (await api.ask("DELETE", f"{PATH}/deploy-day", ADMIN))[0] == 404
+
+
+@pytest.mark.parametrize("value", ["status", "  Memories ", "`forget`", "bead status", "import"])
+async def test_a_lone_command_is_refused_and_nothing_is_kept(api: Api, value: str) -> None:
+    status, problem = await api.ask("POST", PATH, value=value)
+    assert (status, problem["type"].rpartition("/")[2].rpartition(":")[2]) == (400, "refused")
+    assert (await api.ask("GET", PATH))[1] == {"memories": []}
+    assert (await api.ask("POST", PATH, value=value, key="word"))[1]["verb"] == "created"
+
+
+async def test_a_bare_key_is_read_and_refused_where_nothing_is_stored(api: Api) -> None:
+    await api.ask("POST", PATH, value="Tuesday", key="deploy-day", project="shop")
+    await api.ask("POST", PATH, value="Helix", key="editor")
+    for value, project in (("deploy-day", "shop"), ("`deploy-day`", "shop"), ("project/shop/deploy-day", None)):
+        more = {"project": project} if project else {}
+        assert await api.ask("POST", PATH, value=value, **more) == (
+            200,
+            {"key": "project/shop/deploy-day", "verb": "recalled", "replaced": None, "value": "Tuesday"},
+        )
+    assert (await api.ask("POST", PATH, value="editor", project="shop"))[1]["value"] == "Helix"
+    assert (await api.ask("POST", PATH, value="deploy-night"))[0] == 400
+    assert len((await api.ask("GET", PATH))[1]["memories"]) == 2
+
+
+async def test_every_route_has_its_status(api: Api) -> None:
+    """As beads' own: a list is there when it is empty, a key of blanks is none, and what is malformed says so."""
+    assert await api.ask("GET", PATH) == (200, {"memories": []})
+    assert (await api.ask("POST", PATH))[0] == 400
+    assert (await api.ask("POST", PATH, value=""))[0] == 400
+    assert (await api.ask("POST", PATH, value="   "))[0] == 400
+    assert (await api.ask("POST", PATH, value="x y", key="Not A Key/.."))[0] == 400
+    assert (await api.ask("POST", PATH, value="x y", colour="red"))[0] == 400
+    assert (await api.ask("POST", PATH, value="tea at four", key="  "))[1]["key"] == "user/tea-at-four"
+    assert (await api.ask("GET", f"{PATH}/tea-at"))[0] == 404
+    assert (await api.ask("GET", f"{PATH}/tea-at-four"))[0] == 200
+    assert (await api.ask("PUT", f"{PATH}/tea-at-four", ADMIN))[0] == 405
+    assert (await api.ask("DELETE", f"{PATH}/tea-at", ADMIN))[0] == 404
+    assert (await api.ask("GET", f"{PATH}?term=FOUR"))[1]["memories"] == (await api.ask("GET", PATH))[1]["memories"]
 
 
 async def test_the_agents_token_opens_nothing_else_and_no_token_opens_nothing(api: Api) -> None:
