@@ -71,7 +71,7 @@ class ReviewFiles:
         if self._path(item).exists():
             self._disk.keep(self._path(item))
         else:
-            if len(self._paths()) >= MAX_ITEMS:
+            if len(self._names()) >= MAX_ITEMS:
                 raise Refused(f"{MAX_ITEMS} items wait for review already; decide some with 'bead queue'")
             self._put(item, proposal, created)
         return item
@@ -159,8 +159,10 @@ class ReviewFiles:
         return self._folder / f"{item}.md"
 
     def _paths(self) -> list[Path]:
-        names = files.names_in(self._folder)
-        return [self._folder / name for name in names if name.endswith(".md") and not name.startswith(".")]
+        return [self._folder / name for name in self._names()]
+
+    def _names(self) -> list[str]:
+        return [name for name in files.names_in(self._folder) if name.endswith(".md") and not name.startswith(".")]
 
 
 def _render(item: str, proposal: Proposal, created: datetime) -> bytes:

@@ -19,6 +19,12 @@ APART = [
     ("We deploy on Fridays.", "We deploy with Flux."),
     ("Ilse works from Lisbon.", "Ilse wants the conclusion first."),
     ("The parser is written in C++.", "The web page is written in TypeScript."),
+    (
+        "Service auth-7 listens on port 8080, team amber runs it.",
+        "Service auth-9 listens on port 8089, team jade runs it.",
+    ),
+    ("Service 4 listens on port 5004, team 4 runs it.", "Service 11 listens on port 5011, team 4 runs it."),
+    ("The api listens on 8080.", "The web listens on 8081."),
     ("", ""),
 ]
 
