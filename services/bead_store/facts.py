@@ -41,6 +41,7 @@ _ATTEMPTS = 20
 _SCOPES = frozenset({"user", "global", "project", "team"})
 
 _SUSPICIOUS = "suspicious"
+_IMPORTED = "imported"
 
 log = structlog.get_logger()
 
@@ -196,7 +197,9 @@ class Facts:
         current = self._catalogue.current(key) if entry else None
         match decide(current, statement):
             case NewVersion() if request.trust is not Trust.USER_STATED and is_suspicious(statement.body):
-                return self._queue_suspicious(key, current, statement, request)
+                return self._queue_first(_SUSPICIOUS, key, current, statement, request)
+            case NewVersion() if request.trust is not Trust.USER_STATED and request.review:
+                return self._queue_first(_IMPORTED, key, current, statement, request)
             case NewVersion(version, supersedes):
                 return self._write_version(key, version, supersedes, statement, request)
             case Reinforce(change):
@@ -283,12 +286,12 @@ class Facts:
         self._audit.record("queued", current.uid, version=current.version)
         return _answer(Verb.QUEUED, current, review_id=item)
 
-    def _queue_suspicious(
-        self, key: str, current: FactVersion | None, statement: Statement, request: WriteFact
+    def _queue_first(
+        self, kind: str, key: str, current: FactVersion | None, statement: Statement, request: WriteFact
     ) -> WriteAnswer:
-        """What reads like an instruction to a model reaches none before a person has seen it (I14)."""
+        """What reads like an instruction, or was kept by another program, reaches no model before a person (I14)."""
         proposal = Proposal(
-            kind=_SUSPICIOUS,
+            kind=kind,
             key=key,
             body=statement.body,
             type=statement.type,
@@ -296,7 +299,7 @@ class Facts:
             when=statement.when or TriggerCard(),
             sources=request.sources,
             harness=request.harness,
-            suspicious=True,
+            suspicious=kind == _SUSPICIOUS,
         )
         item = self._review.add(proposal, self._now())
         uid, version = (current.uid, current.version) if current else (item, 0)

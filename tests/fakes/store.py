@@ -187,7 +187,7 @@ class FakeStore:
             answer = await self._reinforce(current, new)
             self.decisions.lift(key, request)
             return answer
-        is_held = new.trust is not Trust.USER_STATED and is_suspicious(new.body)
+        is_held = new.trust is not Trust.USER_STATED and (request.review or is_suspicious(new.body))
         if is_held or (current and current.trust.outranks(new.trust)):
             return self._queue(current, new, request)
         if current:

@@ -41,6 +41,8 @@ class WriteFact(Model):
     sensitivity: Sensitivity = Sensitivity.PRIVATE
     sources: tuple[str, ...] = ()
     harness: str | None = None
+    review: bool = False
+    """Let it wait for a person though nothing is in its way: what another program kept. The person's own never waits."""
 
 
 class WriteAnswer(Model):

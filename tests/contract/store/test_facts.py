@@ -287,3 +287,21 @@ async def test_health_is_ready_and_names_the_home(store: Open) -> None:
 
     assert (health.name, health.ready, health.degraded) == ("store", True, ())
     assert health.home_id == store.home.home_id.read_text().strip()
+
+
+async def test_what_another_program_kept_waits_for_a_person_once_and_only_then_counts(store: Open) -> None:
+    request = WriteFact(key="user/tea", body="tea at four", review=True, sources=("import/mem0/a.json#1",))
+    first, again = await store.client.write_fact(request), await store.client.write_fact(request)
+
+    assert (first.verb, first.version, again.review_id) == (Verb.QUEUED, 0, first.review_id)
+    with pytest.raises(NotFound):
+        await store.client.current_fact("user/tea")
+    (item,) = (await store.client.review_queue()).items
+    await store.client.accept(item.id)
+    assert (await store.client.current_fact("user/tea")).body == "tea at four"
+    assert (await store.client.write_fact(request)).verb is Verb.UNCHANGED
+
+
+async def test_the_persons_own_words_never_wait(store: Open) -> None:
+    answer = await store.write("tea at four", "user/tea", review=True)
+    assert answer.verb is Verb.CREATED
