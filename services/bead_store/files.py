@@ -143,7 +143,8 @@ class Disk:
             Unavailable: the disk refused; nothing is left behind.
         """
         with self._writing(path):
-            self.make_directory(path.parent)
+            # The names of new folders are synced last: by then the file's own syncs have carried most of them.
+            made_in = self._make_folders(path.parent)
             temporary, made = self._temporary(path.parent, data)
             self._loose.add(path.parent)
             try:
@@ -152,6 +153,9 @@ class Disk:
             finally:
                 os.unlink(temporary)
             self._sync_directory(path.parent)
+            for folder in made_in:
+                self._sync_directory(folder.parent)
+                self._durable.add(folder)
         return made
 
     def create_streamed(self, path: Path, write: Callable[[BinaryIO], None]) -> None:
@@ -414,16 +418,24 @@ class Disk:
 
     def make_directory(self, path: Path) -> None:
         """`path` and what is missing above it, each private and its name durable in its parent."""
+        for folder in self._make_folders(path):
+            self._sync_directory(folder.parent)
+            self._durable.add(folder)
+
+    def _make_folders(self, path: Path) -> list[Path]:
+        """Make `path` and what is missing above it; those whose names are to be synced, the outermost first.
+
+        Also one that was there: its maker may have died before its name was durable.
+        """
         if path in self._durable:
-            return
+            return []
+        above: list[Path] = []
         if not path.is_dir():
-            self.make_directory(path.parent)
+            above = self._make_folders(path.parent)
             with contextlib.suppress(FileExistsError):
                 os.mkdir(path, DIRECTORY_MODE)
                 os.chmod(path, DIRECTORY_MODE)  # mkdir obeys the umask
-        # Also for a directory that was there: its maker may have died before its name was durable.
-        self._sync_directory(path.parent)
-        self._durable.add(path)
+        return [*above, path]
 
     def sweep(self, root: Path, min_age_s: float = 0.0, *, skip: Path | None = None) -> None:
         """Remove temporaries that a crash left below `root`, but not in `skip`.
