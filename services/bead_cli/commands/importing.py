@@ -1,4 +1,7 @@
-"""`bead import FILE`: facts from JSON lines, through the same rule as every other way in."""
+"""`bead import`: facts from JSON lines, and what other programs kept, through the same rule as every other way in.
+
+What other programs kept is `bead_cli.importing`'s.
+"""
 
 import argparse
 import json
@@ -13,9 +16,11 @@ from bead.facts import FactType
 from bead_cli.context import Context
 from bead_cli.door import Door, opened
 from bead_cli.harness_env import refuse_inside_harness
+from bead_cli.importing.readers import PROGRAMS
 from bead_cli.lookup import active_project, is_whole_key
 
 _TYPE = "memory"
+_PROGRAMS = tuple(PROGRAMS)
 _MAX_LINE = 1 << 20
 _SHOWN = 20
 _EPILOG = """\
@@ -24,7 +29,14 @@ other lines are left out and counted. A key without a scope goes into the projec
 is imported counts as observed by an agent, so nothing that you said is overruled: such lines wait in `bead queue`. With
 --trust user they are your own words. What you let bead forget stays out, and the same text again changes nothing.
 
+With --from PATH is what another program keeps: a CLAUDE.md, AGENTS.md or GEMINI.md, the MCP memory server's graph,
+notes of basic-memory, an export of mem0, claude-mem.db, JSON lines of beads, or sessions of Claude Code and Codex for
+the raw history. It is shown first, taken once, and its facts wait in `bead queue` unless they are yours (--trust user).
+
 examples:
+  bead import --from claude-md ./CLAUDE.md --dry-run
+  bead import --from claude-mem ~/.claude-mem/claude-mem.db
+  bead import --from claude-transcripts ~/.claude/projects --yes
   bead import facts.jsonl --dry-run
   bead import facts.jsonl
   bead import facts.jsonl --trust user
@@ -47,7 +59,9 @@ class Memory(NamedTuple):
 def configure(parser: argparse.ArgumentParser, name: str) -> None:
     """The file, and whose words it holds."""
     parser.epilog = _EPILOG
-    parser.add_argument("file", metavar="FILE", help="a file of JSON lines; - reads standard input")
+    parser.add_argument("file", metavar="PATH", help="a file of JSON lines (- reads standard input), or see --from")
+    parser.add_argument("--from", dest="program", choices=_PROGRAMS, metavar="NAME", help=", ".join(_PROGRAMS))
+    parser.add_argument("--yes", action="store_true", help="do not ask (with --from)")
     parser.add_argument("--trust", choices=("user", "agent"), default="agent", help="default: agent")
     parser.add_argument("--project", metavar="P", help="for keys without a scope; default: that of this directory")
     parser.add_argument("--dry-run", action="store_true", help="only say what there is")
@@ -57,6 +71,12 @@ def run(args: argparse.Namespace, context: Context) -> int:
     """1 when a line could not be taken; every other one was."""
     if args.trust == "user":
         refuse_inside_harness(context.environ, "import --trust user")
+    if args.program:
+        from bead_cli.importing.running import Wish
+        from bead_cli.importing.running import run as run_import
+
+        wish = Wish(args.program, args.file, args.trust == "user", args.project, args.dry_run, args.yes)
+        return run_import(wish, context)
     with opened(context, "store", begins=not args.dry_run) as door:
         project = active_project(door, args.project)
         found, wrong, others = read(_lines(args.file), f"project/{project}" if project else "user")

@@ -1,0 +1,1 @@
+"""What bead writes for other programs: a folder of Markdown, and a section of an instructions file."""
