@@ -20,7 +20,7 @@ from bead.settings import BackupSettings, ScanSettings, StoreSettings
 from bead.tasks import Tasks
 from bead.wire.health import Health
 from bead.wire.store import UseRefreshed
-from bead_store import files
+from bead_store import files, sections
 from bead_store.audit import Audit
 from bead_store.backup_routes import add_backup_routes
 from bead_store.backups import Backups
@@ -237,6 +237,7 @@ class Store:
         )
         self.vault = Vault(home, self.disk)
         self.copies = Copies(home.copies, self.disk)
+        self.copies.handlers[sections.KIND] = sections.forget_in_section
         self.backup_settings = backup
         self.backup_turn = asyncio.Lock()
         """One backup at a time: two that end in the same folder would take each other's objects away."""

@@ -30,4 +30,4 @@ def add_forget_routes(api: FastAPI, store: Callable[[], "Store"]) -> None:
         path = Path(request.path)
         if not path.is_absolute():
             raise BadRequest("'path' of an export must be absolute")
-        await store().fact_lane.run(store().copies.note, "export", path)
+        await store().fact_lane.run(store().copies.note, request.kind, path)

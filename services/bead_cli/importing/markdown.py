@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from bead_cli.exporting.section import without_section
+from bead.section import without_section
 from bead_cli.importing.files import files_below, text_of
 from bead_cli.importing.records import Kept, Record, Wrong
 

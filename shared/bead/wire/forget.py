@@ -1,5 +1,7 @@
 """A forget by text or by session, as the store is asked and as it answers; by key it is in `bead.wire.store`."""
 
+from typing import Literal
+
 from pydantic import Field
 
 from bead.wire.store import MAX_FORGET_KEYS, Model
@@ -52,3 +54,5 @@ class NoteCopy(Model):
 
     path: str = Field(min_length=1, max_length=4_096)
     """Absolute; a file or a folder."""
+    kind: Literal["export", "section"] = "export"
+    """`section`: a file of the person's, in which only the section between bead's markers is bead's."""

@@ -42,7 +42,7 @@ class WriteFact(Model):
     sources: tuple[str, ...] = ()
     harness: str | None = None
     review: bool = False
-    """Let it wait for a person though nothing is in its way: what another program kept. The person's own never waits."""
+    """Let it wait for a person though nothing is in its way: another program kept it. The person's own never waits."""
 
 
 class WriteAnswer(Model):

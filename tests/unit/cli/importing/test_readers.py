@@ -133,7 +133,7 @@ def test_a_damaged_database_gives_what_can_be_read_and_says_where_it_ends(tmp_pa
     assert [each for each in records if isinstance(each, Wrong)]
 
 
-CLAUDE = [
+CLAUDE: list[dict[str, object]] = [
     {"type": "summary", "summary": "x"},
     {"type": "user", "message": {"role": "user", "content": "<system-reminder>a</system-reminder>"}},
     {"type": "user", "message": {"role": "user", "content": "how do we ship?"}},

@@ -2,10 +2,12 @@
 
 import re
 
-BEGIN = "<!-- bead:begin -- written by `bead export --claude-md`; edits here are lost -->"
+BEGIN = "<!-- bead:begin (bead export --claude-md writes this; what you change here is lost) -->"
 END = "<!-- bead:end -->"
 _SECTION = re.compile(r"<!-- bead:begin\b[^\n]*?-->.*?<!-- bead:end -->(?:\r?\n)?", re.DOTALL)
 _MARK = re.compile(r"<!-- bead:(?:begin|end)\b")
+_COMMENT = re.compile(r"<!--|-->")
+_HARMLESS = {"<!--": "&lt;!--", "-->": "--&gt;"}
 
 
 class Unclear(ValueError):
@@ -18,16 +20,14 @@ def with_section(text: str, lines: str) -> str:
     Raises:
         Unclear: a marker is missing, or there are several sections.
     """
-    found = _SECTION.findall(text)
+    found = list(_SECTION.finditer(text))
     if len(found) > 1 or len(_MARK.findall(text)) != 2 * len(found):
-        raise Unclear
+        raise Unclear("the markers of bead's section do not make exactly one")
     newline = "\r\n" if "\r\n" in text else "\n"
-    section = newline.join([BEGIN, *lines.split("\n"), END, ""]) if lines else ""
+    section = newline.join([BEGIN, *harmless(lines).split("\n"), END, ""]) if lines else ""
     if found:
-        begin = text.index(found[0])
-        ends_line = found[0].endswith("\n")
-        section = section if ends_line else section.removesuffix(newline)
-        return text[:begin] + section + text[begin + len(found[0]) :]
+        (old,) = found
+        return text[: old.start()] + (section if old[0].endswith("\n") else section.rstrip()) + text[old.end() :]
     if not section:
         return text
     gap = "" if not text else newline if text.endswith("\n") else newline * 2
@@ -37,3 +37,13 @@ def with_section(text: str, lines: str) -> str:
 def without_section(text: str) -> str:
     """`text` without what bead wrote, its lines kept empty so that numbers stay true."""
     return _SECTION.sub(lambda found: "\n" * found[0].count("\n"), text)
+
+
+def spans(text: str) -> list[tuple[int, int]]:
+    """Start and end of each section."""
+    return [found.span() for found in _SECTION.finditer(text)]
+
+
+def harmless(lines: str) -> str:
+    """`lines` in which nothing opens or closes a comment, and so no marker."""
+    return _COMMENT.sub(lambda mark: _HARMLESS[mark[0]], lines)
