@@ -14,7 +14,7 @@ from bead.blocks import render
 from bead.clients.index import IndexClient
 from bead.conversations import Block, BlockKind
 from bead.errors import BeadError
-from bead.recall import RecalledExcerpt, RecalledFact
+from bead.recall import RecalledExcerpt, RecalledFact, Rejected
 from bead.rerank import MAX_CANDIDATES
 from bead.settings import ProxySettings
 from bead.wire.index import PinnedRequest, RecallAnswer, RecallRequest
@@ -26,6 +26,8 @@ from bead_proxy.rerank import Reranker
 
 _INDEX_SHARE = 0.6
 """Share of the time left that the index may use; the rest is for what the store must still do."""
+
+VISIBLE = "stands in the request already"
 
 T = TypeVar("T")
 
@@ -53,9 +55,18 @@ class Chooser:
         self._patience = Patience("the index")
 
     async def choose(
-        self, copy: Copy, request: ModelRequest, place: Place, deadline: float, *, may_recall: bool = True
+        self,
+        copy: Copy,
+        request: ModelRequest,
+        place: Place,
+        deadline: float,
+        *,
+        may_recall: bool = True,
+        is_visible: Callable[[str], bool] = lambda text: False,
     ) -> Chosen:
         """Blocks for the positions that have no decision yet and may get one; an empty block says "nothing here".
+
+        `is_visible` says what the model has before it anyway: that is told no second time.
 
         Raises:
             NotLoaded: the index did not say.
@@ -69,7 +80,8 @@ class Chooser:
         recalled: RecallAnswer | None = None
         first, newest = place.positions[0], place.positions[-1]
         if request.system is not None and not copy.decided(BlockKind.PINNED, first):
-            new.append(_block(first, BlockKind.PINNED, await self._pinned(place, deadline)))
+            pinned = [fact for fact in await self._pinned(place, deadline) if not is_visible(fact.body)]
+            new.append(_block(first, BlockKind.PINNED, pinned))
         has_room = request.newest_is_user and request.users[-1].anchor.shape is not Shape.NO_ROOM
         wants_recall = self._settings.inject == "full" and has_room
         if wants_recall and may_recall and not copy.decided(BlockKind.RECALL, newest):
@@ -77,6 +89,7 @@ class Chooser:
                 told for block in (*copy.blocks(place.positions), *new) for told in (*block.told, *block.excerpt_ids)
             )
             recalled = await self._reranked(request, await self._recall(request, place, seen, deadline))
+            recalled = _without_visible(recalled, is_visible) if recalled else None
             new.append(
                 _block(newest, BlockKind.RECALL, *((recalled.facts, recalled.excerpts) if recalled else ((), ())))
             )
@@ -127,6 +140,17 @@ class Chooser:
             return await self._patience.call(work, deadline)
         except BeadError as error:
             raise NotLoaded(f"the index refused ({error.code})") from None
+
+
+def _without_visible(recalled: RecallAnswer, is_visible: Callable[[str], bool]) -> RecallAnswer:
+    visible = [fact for fact in recalled.facts if is_visible(fact.body)]
+    if not visible:
+        return recalled
+    return msgspec.structs.replace(
+        recalled,
+        facts=tuple(fact for fact in recalled.facts if fact not in visible),
+        rejected=(*recalled.rejected, *(Rejected(fact.uid, fact.score, VISIBLE) for fact in visible)),
+    )
 
 
 def _block(

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from time import monotonic, perf_counter
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from bead.clients.index import IndexClient
 from bead.clients.store import StoreClient
@@ -35,6 +35,7 @@ from bead_proxy.protocol import ModelRequest, Pieces, Reply, Unreadable, spliced
 from bead_proxy.recent import Chain, ReadOn, Recent
 from bead_proxy.rerank import Reranker
 from bead_proxy.tracing import Notes
+from bead_proxy.visible import Visible
 
 T = TypeVar("T")
 Explain = Callable[[Place, Chosen], None]
@@ -54,6 +55,18 @@ class Prepared:
         """The body, which is not kept here any longer: an answer can take minutes."""
         body, self.body = self.body, ()
         return body
+
+
+class _Step(NamedTuple):
+    """One request on its way through memory."""
+
+    request: ModelRequest
+    place: Place
+    notes: Notes
+    deadline: float
+    """On the loop's clock."""
+    is_visible: Visible
+    """Whether the model has a text before it anyway."""
 
 
 class Memory:
@@ -145,37 +158,37 @@ class Memory:
         if self._settings.inject == "off":
             notes.abstained = "off"
             return (body,)
-        notes.blocks = blocks = await self._blocks(request, place, notes, deadline)
+        notes.blocks = blocks = await self._blocks(_Step(request, place, notes, deadline, Visible(body)))
         return spliced(body, insertions(request, place.positions, blocks)) if blocks else (body,)
 
     # -- what goes in ----------------------------------------------------------------------------------------------
 
-    async def _blocks(self, request: ModelRequest, place: Place, notes: Notes, deadline: float) -> Sequence[Block]:
+    async def _blocks(self, step: _Step) -> Sequence[Block]:
         """The blocks that this request carries, old and new."""
+        place = step.place
         copy = self._copies.of(place.session, place.thread)
         try:
-            async with _held(copy.lock, deadline):
-                await self._bring_up_to_date(copy, request, place, notes, deadline)
+            async with _held(copy.lock, step.deadline):
+                await self._bring_up_to_date(copy, step)
         except NotLoaded as error:
-            self._trouble(error, notes)
+            self._trouble(error, step.notes)
         return copy.blocks(place.positions)
 
-    async def _bring_up_to_date(
-        self, copy: Copy, request: ModelRequest, place: Place, notes: Notes, deadline: float
-    ) -> None:
+    async def _bring_up_to_date(self, copy: Copy, step: _Step) -> None:
+        place, notes = step.place, step.notes
         is_fresh = not copy.covers(place.positions)
         if is_fresh:
             since = perf_counter()
-            await self._load(copy, place, deadline)
+            await self._load(copy, place, step.deadline)
             notes.spent("store", since)
-        chosen = await self._choose_or_not(copy, request, place, notes, deadline)
+        chosen = await self._choose_or_not(copy, step)
         if chosen.blocks:
             since = perf_counter()
-            await self._commit(copy, request, place, chosen, notes, deadline)
+            await self._commit(copy, step, chosen)
             notes.spent("store", since)
         elif not is_fresh and copy.blocks(place.positions):
             # Nothing to commit, so the store had no chance to say that something was forgotten: ask.
-            await self._load(copy, place, deadline)
+            await self._load(copy, place, step.deadline)
 
     async def _load(self, copy: Copy, place: Place, deadline: float) -> None:
         question = FindConversation(
@@ -187,47 +200,45 @@ class Memory:
         )
         copy.take(await self._ask_store(lambda: self._store.find_conversation(question), deadline), place.positions)
 
-    async def _choose_or_not(
-        self, copy: Copy, request: ModelRequest, place: Place, notes: Notes, deadline: float
-    ) -> Chosen:
+    async def _choose_or_not(self, copy: Copy, step: _Step) -> Chosen:
         """New blocks; none when the index cannot say, so that another request decides."""
-        since = perf_counter()
+        since, place, notes = perf_counter(), step.place, step.notes
         may_recall = self._accounts.may_recall(place.session, place.thread)
         if not may_recall:
             notes.abstained = "cache"
         try:
-            return await self._chooser.choose(copy, request, place, deadline, may_recall=may_recall)
+            return await self._chooser.choose(
+                copy, step.request, place, step.deadline, may_recall=may_recall, is_visible=step.is_visible
+            )
         except NotLoaded as error:
             self._trouble(error, notes)
             return NOTHING
         finally:
             notes.spent("recall", since)
 
-    async def _commit(
-        self, copy: Copy, request: ModelRequest, place: Place, chosen: Chosen, notes: Notes, deadline: float
-    ) -> None:
+    async def _commit(self, copy: Copy, step: _Step, chosen: Chosen) -> None:
         """Have the store keep the decision before the model sees it; decide once more if a forget came in between."""
         for is_last in (False, True):
             question = CommitBlocks(
                 conversation=copy.id,
                 generation=copy.generation,
                 owner=self._owner,
-                project=place.scope,
+                project=step.place.scope,
                 blocks=(*copy.found, *chosen.blocks),
             )
             try:
-                answer = await self._ask_store(lambda: self._store.commit_blocks(question), deadline)  # noqa: B023
+                answer = await self._ask_store(lambda: self._store.commit_blocks(question), step.deadline)  # noqa: B023
             except StaleConversation as error:
                 if is_last:
                     raise NotLoaded("the conversation changed twice") from error
-                await self._load(copy, place, deadline)
-                chosen = await self._choose_or_not(copy, request, place, notes, deadline)
+                await self._load(copy, step.place, step.deadline)
+                chosen = await self._choose_or_not(copy, step)
                 if not chosen.blocks:
                     return
             else:
                 copy.keep(chosen.blocks, answer.generation)
-                notes.chosen = chosen
-                self._count(chosen, place)
+                step.notes.chosen = chosen
+                self._count(chosen, step.place)
                 return
 
     def _count(self, chosen: Chosen, place: Place) -> None:

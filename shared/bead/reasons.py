@@ -3,6 +3,7 @@
 # The index gives reasons in words that quote the conversation; a trace has codes only. First match counts.
 _CODES: tuple[tuple[str, str], ...] = (
     ("already in this conversation", "seen"),
+    ("stands in the request already", "visible"),
     ("a newer or more trusted", "silenced"),
     ("does not fit", "budget"),
     ("better ones are enough", "enough"),
