@@ -83,8 +83,9 @@ def test_memories_of_claude_code_become_drafts_and_only_the_approved_one_comes_b
 
     let_claude_write(desk, "rewrite", MEMORY=INDEX)
     desk.ask("TURN:twice how do we ship this, with walrus?")
-    sent = desk.provider.model_requests()[-1].body.decode()
-    assert sent.count("make walrus-ship") == 1, "it stands in the harness's own memory, and is told no second time"
+    assert desk.provider.model_requests()[-1].body.count(b"make walrus-ship") == 1, (
+        "it stands in the harness's own memory, and is told no second time"
+    )
     assert desk.bead("drain", "--truncate")["counts"]["decided"] == 2
     assert [body.split("\n")[0] for body in drafts(desk)] == [
         "The user breeds axolotls.",

@@ -55,13 +55,13 @@ async def test_what_stands_in_the_agent_s_own_memory_is_told_no_second_time(
 ) -> None:
     """Agents put their own memory files into the request; a fact that was drained from one may still stand there."""
     world.index.pinned = [fact("p1", "the editor of choice is vim"), fact("p2", "tabs are four wide here")]
-    world.index.recalled = [fact("r1", "staging is on port 5433"), fact("r2", "production is on port 5432")]
-    own = "the editor of choice is vim, staging is on port 5433"
+    world.index.recalled = [fact("r1", "port 5433 is for staging"), fact("r2", "port 5432 is for production")]
+    own = "the editor of choice is vim, port 5433 is for staging"
 
     await ask(proxy, spoken, Talk((Said(f"which port? You have noted: {own}"),)))
 
     sent = "".join(blocks_of(world.forwarded()[0]))
-    assert "tabs are four wide here" in sent and "production is on port 5432" in sent
+    assert "tabs are four wide here" in sent and "port 5432 is for production" in sent
     assert "editor of choice" not in sent and "port 5433" not in sent
 
 
