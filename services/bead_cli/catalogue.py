@@ -37,7 +37,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("serve", "run one service in this process (for containers)", "serve"),
     Command("proxy", "run the proxy alone, the same as `serve proxy`", "serve"),
     Command("setup", "connect this machine: start bead with your login, `claude` with memory", "setup"),
-    Command("unsetup", "give every file back that setup has changed", "setup"),
+    Command("unsetup", "give every file back that setup has changed", "unsetup"),
     Command("wrap", "start a coding agent with memory", "wrap"),
     Command("statusline", "what this session was given, for Claude Code's status line", "statusline"),
     Command("prime", "what a session is to start with, for session-start hooks", "prime"),

@@ -148,7 +148,7 @@ def test_a_dry_run_changes_nothing_and_says_what_would_be(person: Person) -> Non
     assert (done.returncode, looks(person.root)) == (0, before)
     assert not person.home.exists()
     assert "+ env.ANTHROPIC_BASE_URL" in done.stdout
-    assert "memories = true" not in done.stdout
+    assert "gpt-5.5" not in done.stdout
 
 
 def test_what_was_changed_since_keeps_the_change(person: Person) -> None:
@@ -211,14 +211,63 @@ def test_a_bead_in_a_folder_that_is_cleaned_up_is_refused(person: Person) -> Non
     assert looks(person.root) == {}
 
 
-def test_the_unit_is_loaded_and_unloaded(person: Person) -> None:
+def test_a_unit_is_enabled_though_bead_runs_already_and_unloaded_again(person: Person) -> None:
     person.furnish(systemctl=SYSTEMCTL)
     person.up()
     calls = person.root.parent / "calls"
     assert person.json("setup", *TRY)["bead"] == "running"
+    assert "systemctl --user enable bead.service" in calls.read_text().splitlines()
     assert person.run("unsetup").returncode == 0
     assert "systemctl --user disable --now bead.service" in calls.read_text()
     assert person.run("unsetup").returncode == 1
+
+
+def test_a_supervisor_that_refuses_is_told_with_an_exit_code(person: Person) -> None:
+    refusing = '#!/bin/sh\ncase "$*" in *" enable "*) echo "Access denied" >&2; exit 1 ;; esac\n'
+    person.furnish(systemctl=refusing)
+    done = person.run("setup", *TRY, "--no-vault")
+    assert done.returncode == 3
+    assert "Access denied" in done.stdout
+
+
+def test_a_unit_that_a_person_has_made_is_neither_overwritten_nor_loaded(person: Person) -> None:
+    person.furnish(systemctl=SYSTEMCTL)
+    unit = person.root / ".config" / "systemd" / "user" / "bead.service"
+    unit.parent.mkdir(parents=True)
+    unit.write_text("[Service]\nExecStart=/opt/mine/bead up\n")
+    before = looks(person.root)
+    done = person.run("setup", *TRY, "--no-vault")
+    assert done.returncode == 4
+    assert "is there already and is not setup's" in done.stdout
+    assert unit.read_text() == "[Service]\nExecStart=/opt/mine/bead up\n"
+    assert person.run("unsetup").returncode == 0
+    assert "able" not in (person.root.parent / "calls").read_text()
+    assert looks(person.root) == before
+
+
+def test_another_port_or_choice_takes_the_place_of_the_earlier_one(person: Person) -> None:
+    furnish(person.root)
+    settings = person.root / ".claude" / "settings.json"
+    config = person.root / ".codex" / "config.toml"
+    before = looks(person.root)
+    harness = ("--harness", "claude", "--harness", "codex", "--no-load", "--no-rc")
+    person.run("setup", *TRY, *harness)
+    first = json.loads(settings.read_text())["env"]["ANTHROPIC_BASE_URL"]
+
+    person.ports["proxy"] += 1
+    assert person.run("setup", *TRY, *harness).returncode == 0
+    now = json.loads(settings.read_text())
+    assert now["env"]["ANTHROPIC_BASE_URL"].startswith(f"http://127.0.0.1:{person.ports['proxy']}/t/")
+    assert len(now["hooks"]["SessionStart"]) == 1
+    assert f":{person.ports['proxy']}/" in config.read_text()
+    assert first not in settings.read_text()
+
+    assert person.run("setup", *TRY, *harness, "--hooks-only").returncode == 0
+    assert "ANTHROPIC_BASE_URL" not in settings.read_text()
+    assert "UserPromptSubmit" in settings.read_text()
+    assert looks(person.root)[".codex/config.toml"] == before[".codex/config.toml"]
+    assert person.run("unsetup").returncode == 0
+    assert looks(person.root) == before
 
 
 @pytest.mark.harness

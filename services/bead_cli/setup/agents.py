@@ -30,17 +30,29 @@ class Wishes(NamedTuple):
     tool_search: bool = False
     """Claude Code's tool search stays on though its base URL is another one (B03)."""
     no_auto_memory: bool = False
-    """Claude Code's own memory is switched off."""
+    """The agent's own memory is switched off, where it has a documented switch."""
     drains: bool = False
     drains_on_write: bool = False
 
 
 class Agent(NamedTuple):
-    """One coding agent. `steps` are none where it has no settings of this kind; `notes` are for the person."""
+    """One coding agent. `steps` are none where it has no settings of this kind; the texts are for the person."""
 
     name: str
     steps: Callable[[Mapping[str, str], Path, Wishes], list[Step]]
+    changes: tuple[str, ...] = ()
+    """What another base URL changes in it, with the documented switches (B03)."""
     notes: tuple[str, ...] = ()
+    own_memory: str = "keeps no memory of its own that its documentation tells how to switch off"
+    switches: tuple[Value, ...] = ()
+    """Documented settings that switch its own memory off; put in only when the person asks."""
+
+
+_CLAUDE_MEMORY = (Value(("env", "CLAUDE_CODE_DISABLE_AUTO_MEMORY"), "1"),)
+_QWEN_MEMORY = (
+    Value(("memory", "enableManagedAutoMemory"), False),
+    Value(("memory", "enableManagedAutoDream"), False),
+)
 
 
 def _claude(environ: Mapping[str, str], home: Path, wishes: Wishes) -> list[Step]:
@@ -57,7 +69,7 @@ def _claude(environ: Mapping[str, str], home: Path, wishes: Wishes) -> list[Step
     if wishes.tool_search:
         values.append(Value(("env", "ENABLE_TOOL_SEARCH"), "true"))
     if wishes.no_auto_memory:
-        values.append(Value(("env", "CLAUDE_CODE_DISABLE_AUTO_MEMORY"), "1"))
+        values += _CLAUDE_MEMORY
     values.append(Value(("statusLine",), {"type": "command", "command": f"{wishes.bead} statusline"}))
     if wishes.drains:
         hooks += drain_hooks(wishes.bead, on_write=wishes.drains_on_write)
@@ -83,15 +95,19 @@ def _gemini(environ: Mapping[str, str], home: Path, wishes: Wishes) -> list[Step
     if wishes.hooks_only:
         hooks.append(Hook("BeforeAgent", f"{wishes.bead} hook before-agent --cli gemini"))
     found = [_settings(folder / "settings.json", "Gemini CLI's settings", Part(hooks=tuple(hooks)))]
-    return found if wishes.hooks_only else [*found, _env(folder, f"GOOGLE_GEMINI_BASE_URL={wishes.base_url}/gemini")]
+    if wishes.hooks_only:
+        return found
+    # Gemini CLI reads the first of these two files that is there: a new one would hide the keys in the other.
+    return [*found, _env(folder, f"GOOGLE_GEMINI_BASE_URL={wishes.base_url}/gemini", hides=home / ".env")]
 
 
 def _qwen(environ: Mapping[str, str], home: Path, wishes: Wishes) -> list[Step]:
-    folder = home / ".qwen"
+    folder = Path(environ.get("QWEN_HOME") or home / ".qwen")
     hooks = [Hook("SessionStart", f"{wishes.bead} prime --hook-json --harness qwen")]
     if wishes.hooks_only:
         hooks.append(Hook("UserPromptSubmit", f"{wishes.bead} hook user-prompt --cli qwen"))
-    found = [_settings(folder / "settings.json", "Qwen Code's settings", Part(hooks=tuple(hooks)))]
+    values = _QWEN_MEMORY if wishes.no_auto_memory else ()
+    found = [_settings(folder / "settings.json", "Qwen Code's settings", Part(values, tuple(hooks)))]
     return found if wishes.hooks_only else [*found, _env(folder, f"OPENAI_BASE_URL={wishes.base_url}/openai/v1")]
 
 
@@ -110,10 +126,9 @@ def _aider(environ: Mapping[str, str], home: Path, wishes: Wishes) -> list[Step]
     if wishes.hooks_only:
         return []
     path = home / ".aider.conf.yml"
-    line = f"openai-api-base: {wishes.base_url}/openai/v1"
-    return [
-        _block(path, "aider's settings", partial(_lines, line=line, name="openai-api-base:", where=str(path)), line)
-    ]
+    line = f"openai-api-base: {wishes.base_url}/openai/v1\nset-env:\n  - ANTHROPIC_API_BASE={wishes.base_url}/anthropic"
+    wanted = partial(_lines, line=line, names=("openai-api-base:", "set-env:"), where=str(path))
+    return [_block(path, "aider's settings", wanted, line)]
 
 
 def _none(environ: Mapping[str, str], home: Path, wishes: Wishes) -> list[Step]:
@@ -124,7 +139,7 @@ AGENTS: dict[str, Agent] = {
     "claude": Agent(
         "claude",
         _claude,
-        (
+        changes=(
             "with a base URL that is not the provider's own, Claude Code takes every model's window for 200,000 tokens"
             " and compacts earlier, sends every MCP tool's description in full instead of searching for tools, and has"
             " no Remote Control. Tool search stays on with --tool-search (ENABLE_TOOL_SEARCH=true); the two others"
@@ -133,30 +148,61 @@ AGENTS: dict[str, Agent] = {
             "a base URL in its settings holds also while bead is not running, and Claude Code then waits for nobody;"
             " the shell function alone (setup without --harness claude) starts it directly in that case",
         ),
+        own_memory="its own memory stays on beside bead's; --no-auto-memory switches it off"
+        " (CLAUDE_CODE_DISABLE_AUTO_MEMORY=1)",
+        switches=_CLAUDE_MEMORY,
     ),
     "codex": Agent(
         "codex",
         _codex,
-        (
+        changes=(
             "with another base URL Codex tries a WebSocket first and goes on over HTTP; with a ChatGPT login its"
             " requests do not use this setting",
+        ),
+        notes=(
             "Codex runs a new hook after you have trusted it once, in its own dialogue; `codex exec` skips it until"
             " then without a word",
         ),
+        own_memory="its own memory is off unless you have set memories = true under [features] of its config.toml",
     ),
-    "gemini": Agent("gemini", _gemini, ("a Google login does not use the base URL; an API key does",)),
-    "qwen": Agent("qwen", _qwen),
-    "opencode": Agent("opencode", _opencode),
-    "aider": Agent("aider", _aider, ("only for models that aider asks through OpenAI's protocol; others: bead wrap",)),
+    "gemini": Agent(
+        "gemini",
+        _gemini,
+        changes=(
+            "a Google login does not use the base URL; an API key does. A project with a .env of its own, and a folder"
+            " that Gemini CLI does not trust, do not read the one in ~/.gemini",
+        ),
+        own_memory="its own memory is off unless you have set experimental.autoMemory",
+    ),
+    "qwen": Agent(
+        "qwen",
+        _qwen,
+        changes=("a base URL in modelProviders, or in a project's .env, goes before this one",),
+        own_memory="its own memory stays on beside bead's; --no-auto-memory switches it off"
+        " (memory.enableManagedAutoMemory, memory.enableManagedAutoDream)",
+        switches=_QWEN_MEMORY,
+    ),
+    "opencode": Agent(
+        "opencode",
+        _opencode,
+        notes=("opencode has no hooks for commands: with --hooks-only nothing is written for it",),
+    ),
+    "aider": Agent("aider", _aider, notes=("a project's own .aider.conf.yml goes before this one",)),
     "copilot": Agent(
-        "copilot", _none, ("Copilot CLI reads its provider from the environment alone: bead wrap copilot",)
+        "copilot", _none, notes=("Copilot CLI reads its provider from the environment alone: bead wrap copilot",)
     ),
     "continue": Agent(
         "continue",
         _none,
-        ("Continue has a base URL in each of your models: set apiBase there, or use: bead wrap continue",),
+        notes=("Continue has a base URL in each of your models: set apiBase there, or use: bead wrap continue",),
     ),
-    "cline": Agent("cline", _none, ("Cline keeps its provider beside its keys: use bead wrap cline",)),
+    "cline": Agent(
+        "cline",
+        _none,
+        notes=(
+            "Cline keeps its address beside your keys, and only its own command writes there: bead wrap cline tells it",
+        ),
+    ),
 }
 
 
@@ -176,19 +222,24 @@ def _block(path: Path, what: str, wanted: Callable[[bytes | None], bytes], line:
     return Step(path, what, wanted, {"kind": BLOCK}, mode=0o600, by_hand=f"add this line yourself: {line}")
 
 
-def _env(folder: Path, line: str) -> Step:
-    name = line.partition("=")[0]
-    path = folder / ".env"
-    return _block(
-        path, f"{folder.name[1:]}'s base URL", partial(_lines, line=line, name=f"{name}=", where=str(path)), line
-    )
+def _env(folder: Path, line: str, hides: Path | None = None) -> Step:
+    name, path = line.partition("=")[0], folder / ".env"
+    wanted = partial(_lines, line=line, names=(f"{name}=",), where=str(path), hides=hides)
+    return _block(path, f"{folder.name.lstrip('.')}'s base URL", wanted, line)
 
 
-def _lines(data: bytes | None, *, line: str, name: str, where: str) -> bytes:
-    """A file of lines with ours at its end. Raises Refused when the person has set the same name."""
+def _lines(data: bytes | None, *, line: str, names: tuple[str, ...], where: str, hides: Path | None = None) -> bytes:
+    """A file of lines with ours at its end.
+
+    Raises:
+        Refused: the person has set one of the names, or a file of theirs would not be read any more.
+    """
+    if data is None and hides is not None and hides.exists():
+        raise Refused(f"{hides} would not be read any more if {where} were made; nothing was changed there")
     theirs = marked.without_block(data or b"")
-    if any(each.strip().startswith(name.encode()) for each in theirs.splitlines()):
-        raise Refused(f"{where} sets {name.rstrip('=:')} already; it is left as it is")
+    for name in names:
+        if any(each.strip().startswith(name.encode()) for each in theirs.splitlines()):
+            raise Refused(f"{where} sets {name.rstrip('=:')} already; it is left as it is")
     return marked.with_block(data or b"", line)
 
 

@@ -8,6 +8,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,7 @@ class Journal:
         else:
             name = None
             if found.data is not None:
-                name = f"{len(list(self._folder.glob('*.before'))):03d}.before"
+                name = self._free_name()
                 self._write(name, found.data)
             self.entries[str(path)] = Entry(
                 str(path),
@@ -85,13 +86,15 @@ class Journal:
         self.keep()
 
     def keep(self) -> None:
-        """Write the notes down. Raises Refused."""
+        """Write the notes down, when they have changed. Raises Refused."""
         document = {
             "version": 1,
             "files": [_document(entry) for entry in self.entries.values()],
             "unit": self.unit,
         }
-        self._write(_NAME, json.dumps(document, indent=1).encode() + b"\n")
+        data = json.dumps(document, indent=1).encode() + b"\n"
+        if files.read(self._folder / _NAME).data != data:
+            self._write(_NAME, data)
 
     def drop(self, path: str) -> None:
         """The file is as it was: forget it. Raises Refused."""
@@ -99,6 +102,11 @@ class Journal:
         self.keep()
         if entry.before is not None:
             files.remove(self._folder / entry.before)
+
+    def _free_name(self) -> str:
+        """A name that no file in the folder has: what is kept of another file is never written over."""
+        taken = {path.name for path in self._folder.glob("*.before")}
+        return next(name for number in count() if (name := f"{number:03d}.before") not in taken)
 
     def _write(self, name: str, data: bytes) -> None:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -5,9 +5,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bead.errors import BeadError
-from bead_cli.setup import files
-from bead_cli.setup.journal import Journal
+from bead.errors import BeadError, Refused
+from bead_cli.setup import files, settingsfile
+from bead_cli.setup.journal import Entry, Journal
+from bead_cli.setup.undoing import SETTINGS, WHOLE
 
 
 class Step(NamedTuple):
@@ -45,10 +46,12 @@ def do(step: Step, journal: Journal, *, dry_run: bool) -> Done:
     """Let the file hold what it is to hold; a refusal leaves it as it is."""
     try:
         found = files.read(step.path)
-        after = step.wanted(found.data)
-        left = step.left(found.data)
+        base = _without_older_part(step, journal.entries.get(str(step.path)), found.data)
+        after = step.wanted(base)
+        left = step.left(base)
         if after == found.data:
             return Done(str(step.path), step.what, "unchanged", left)
+        _require_ours(step, journal, found.data)
         files.require_writable(found)
         if dry_run:
             change = step.shown if step.shown is not None else _difference(found.data, after)
@@ -61,6 +64,22 @@ def do(step: Step, journal: Journal, *, dry_run: bool) -> Done:
         by_hand = f"; {step.by_hand}" if step.by_hand else ""
         return Done(str(step.path), step.what, "refused", error.message + by_hand)
     return Done(str(step.path), step.what, "written", left)
+
+
+def _require_ours(step: Step, journal: Journal, data: bytes | None) -> None:
+    """A file that would be bead's from end to end is not put over one that a person has made."""
+    if step.part.get("kind") == WHOLE and data is not None and str(step.path) not in journal.entries:
+        raise Refused(f"{step.path} is there already and is not setup's; move it away and run setup again")
+
+
+def _without_older_part(step: Step, entry: Entry | None, data: bytes | None) -> bytes | None:
+    """The settings without what an earlier setup put there, where that is not what is wanted now.
+
+    A port, a place of the program or a choice that has changed would else stay beside the new one.
+    """
+    if entry is None or data is None or step.part.get("kind") != SETTINGS or entry.part == step.part:
+        return data
+    return settingsfile.without_part(data, settingsfile.from_document(entry.part), entry.path)
 
 
 def _difference(before: bytes | None, after: bytes) -> str:

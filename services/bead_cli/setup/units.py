@@ -19,6 +19,8 @@ from bead_cli.setup.undoing import WHOLE
 
 LABEL = "com.bead.up"
 SYSTEMD, LAUNCHD, CRON, NOTHING = "systemd", "launchd", "cron", "none"
+ELSE = "else"
+"""A unit of bead's name that a person has made: theirs to load and to end."""
 _CRON_MARK = "# bead setup"
 _LIMIT_S = 30.0
 
@@ -152,6 +154,16 @@ def load(machine: Machine, kind: str, arguments: list[str]) -> None:
         _must(machine, "launchctl", "bootstrap", domain, str(path))
     else:
         _start(machine, arguments)
+
+
+def enable(machine: Machine, kind: str) -> None:
+    """Let the supervisor start bead at the next login: one runs already. Raises Unavailable with what it said.
+
+    launchd reads the agent's file at each login by itself, and loading it now would start a second bead.
+    """
+    if kind == SYSTEMD:
+        _must(machine, "systemctl", "--user", "daemon-reload")
+        _must(machine, "systemctl", "--user", "enable", "bead.service")
 
 
 def unload(machine: Machine, kind: str) -> None:
