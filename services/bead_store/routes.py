@@ -110,6 +110,7 @@ def add_routes(api: FastAPI, store: Callable[[], "Store"]) -> None:
     async def damage() -> DamageReport:
         found = store().damage() + await store().read_lane.run(store().review.damage)
         found += await store().read_lane.run(store().drafts.files.damage)
+        found += await store().read_lane.run(store().episodes.damage)
         left_alone = await store().read_lane.run(store().catalogue.notes)
         files = tuple(
             Damage(path=error.facts["path"], line=error.facts["line"], reason=error.facts["reason"]) for error in found

@@ -1,33 +1,34 @@
 """`bead doctor`: what is wrong with this home and with what runs on it, why, and the command that mends it.
 
-It looks and reports; the only thing `--fix` changes is who may read the home's own files. Which files are damaged is
-the store's to say, asked through curate when bead runs and in this process when it does not.
+It looks and reports; what each subject's look is, is `bead_cli.doctoring`'s. Which files are damaged is the store's to
+say, asked through curate when bead runs and in this process when it does not.
 """
 
 import argparse
-import os
 import shutil
 import socket
-import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from bead.errors import BeadError, NotFound
 from bead_cli import runtime
 from bead_cli.context import Context
+from bead_cli.doctoring import around, home, hooks, nights
+from bead_cli.doctoring.finding import Finding
 from bead_cli.door import Door, opened
 from bead_cli.probe import health_of, proxy_health
 
 _PERSON, _DOWN = 4, 3
 _LIMIT_S = 60.0
 _LITTLE_BYTES, _TOO_LITTLE_BYTES = 1 << 30, 100 << 20
-_PRIVATE = 0o077
-"""What nobody else may do."""
 _BEHIND_CURATE = ("store", "index", "dream")
 _EPILOG = """\
-Exit code 4 when a file needs a person, 3 when something is not available, 0 when all is well. Nothing is changed;
---fix makes the home's files private again and touches nothing else.
+Looks at the home (who may read it, damaged files, tokens, audit log), disk, clock, settings, ports, services, index,
+nights, jobs, certificates, Docker, the agents' hooks and when each last fired, and whatever else names bead. Exit code
+4 when a file needs a person, 3 when something is not available, 0 when all is well. Nothing is changed; --fix makes the
+home's files private again and takes away what a killed bead left, and touches nothing else.
 
 examples:
   bead doctor
@@ -35,27 +36,16 @@ examples:
 """
 
 
-class Finding(NamedTuple):
-    """One thing that somebody should know."""
-
-    level: str
-    """`person` (a file needs one), `unavailable`, or `note`."""
-    check: str
-    cause: str
-    mend: str
-    path: str | None = None
-    line: int | None = None
-
-
 def configure(parser: argparse.ArgumentParser, name: str) -> None:
     """`--fix` alone."""
     parser.epilog = _EPILOG
-    parser.add_argument("--fix", action="store_true", help="make the home's files private again")
+    parser.add_argument("--fix", action="store_true", help="mend what can be mended safely")
 
 
 def run(args: argparse.Namespace, context: Context) -> int:
     """Every check, then one answer."""
-    findings = [*_home(context, fix=args.fix), *_space(context), *_settings(context)]
+    findings = [*home.readable(context, fix=args.fix), *home.tokens(context), *home.clock(context, time.time())]
+    findings += [*_space(context), *home.inodes(context), *_settings(context), *around.certificates(context)]
     who = None
     try:
         who = runtime.read(context.home)
@@ -63,40 +53,14 @@ def run(args: argparse.Namespace, context: Context) -> int:
         findings.append(Finding("person", "runtime", error.message, f"rm {context.home}/runtime.json"))
     is_running = who is not None and runtime.is_running(who)
     if who is not None and is_running:
-        findings += _services(context, who)
+        findings += [*_services(context, who), *nights.running_home(context), *around.docker(who)]
     else:
-        findings += _not_running(context, who)
-    findings += _files(context)
+        findings += [*_not_running(context, who), *home.left_behind(context, who, fix=args.fix)]
+    findings += [*_files(context), *hooks.never_firing(context)]
     findings += _places(context, who)
     code = _exit_code(findings)
     _report(context, findings, is_running, code)
     return code
-
-
-def _home(context: Context, *, fix: bool) -> Iterator[Finding]:
-    """Who else may read or write the home."""
-    home = context.layout()
-    for path in (home.root, home.facts.parent, home.token("bus").parent, *_secrets(home.root)):
-        try:
-            state = path.lstat()
-        except OSError:
-            continue
-        if state.st_uid != os.geteuid():
-            yield Finding("person", "home", "belongs to another user", f"sudo chown -R $USER {path}", str(path))
-        elif stat.S_IMODE(state.st_mode) & _PRIVATE:
-            mode = 0o700 if stat.S_ISDIR(state.st_mode) else 0o600
-            if fix:
-                path.chmod(mode)
-                yield Finding("note", "home", "could be read or written by others; it is private now", "", str(path))
-            else:
-                cause = f"others may read or write it (mode {stat.S_IMODE(state.st_mode):o})"
-                yield Finding("person", "home", cause, f"bead doctor --fix   (or: chmod {mode:o} {path})", str(path))
-
-
-def _secrets(root: Path) -> Iterator[Path]:
-    yield from sorted((root / "tokens").glob("*"))
-    for name in ("audit.log", "tombstones.log", "tombstone.key", "config.yaml", "index.db"):
-        yield root / name
 
 
 def _space(context: Context) -> Iterator[Finding]:
@@ -192,15 +156,15 @@ def _files(context: Context) -> Iterator[Finding]:
     except BeadError as error:
         level = "person" if error.exit_code == _PERSON else "unavailable"
         yield Finding(level, "store", error.message, "bead status")
-    home = context.layout()
-    if home.facts.exists() and not home.index_db.exists():
+    layout = context.layout()
+    if layout.facts.exists() and not layout.index_db.exists():
         yield Finding("note", "index", "has not been built yet", "bead up (it builds itself), or: bead index rebuild")
 
 
 def _places(context: Context, who: runtime.Runtime | None) -> Iterator[Finding]:
     """What on this machine names bead though `bead setup` has no note of it: left over, or put there by hand."""
-    home = context.environ.get("HOME")
-    if not home or context.in_container():
+    person = context.environ.get("HOME")
+    if not person or context.in_container():
         return
     from bead_cli.setup.journal import Journal
     from bead_cli.setup.places import strays
@@ -214,7 +178,7 @@ def _places(context: Context, who: runtime.Runtime | None) -> Iterator[Finding]:
         return
     known = {*journal.entries, *(entry.real for entry in journal.entries.values())}
     known |= {"crontab"} if "crontab" in journal.unit else set()
-    for stray in strays(Machine(context.environ, Path(home), Path()), [port], known):
+    for stray in strays(Machine(context.environ, Path(person), Path()), [port], known):
         cause = "names bead, and `bead setup` has not written it"
         mend = "leave it when you wrote it yourself, else take the line out"
         yield Finding("note", "setup", cause, mend, stray.path, stray.line)
@@ -247,7 +211,8 @@ def _report(context: Context, findings: list[Finding], is_running: bool, code: i
     output = context.output
     if output.as_json:
         document = {"home": context.home, "running": is_running, "healthy": code == 0}
-        output.document({**document, "findings": [finding._asdict() for finding in findings]})
+        fired = [each._asdict() for each in hooks.hooks(context)]
+        output.document({**document, "findings": [finding._asdict() for finding in findings], "hooks": fired})
         return
     colours = {"person": "red", "unavailable": "yellow", "note": "dim"}
     words = {"person": "needs you", "unavailable": "not there", "note": "note"}
@@ -257,5 +222,8 @@ def _report(context: Context, findings: list[Finding], is_running: bool, code: i
         output.text(f"{word}  {finding.check}: {output.stored(f'{place}: ' if place else '')}{finding.cause}")
         if finding.mend:
             output.text(output.stored(f"           {finding.mend}"))
+    for hook in hooks.hooks(context):
+        seen = f"last ran {hook.last_seen}" if hook.last_seen else "has not run yet"
+        output.text(output.style("dim", f"hook       {hook.agent} {hook.event}: {seen}"))
     if code == 0:
         output.text(output.style("green", "nothing needs you") if not findings else "nothing else was found")

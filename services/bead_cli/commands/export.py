@@ -19,8 +19,8 @@ One line a fact: {"_type": "memory", "key": ..., "value": ..., ...}. Sealed fact
 What is forgotten later is taken out of FILE too, as long as it is there; a copy of it is yours to look after.
 
 --okf DIR is a folder of Markdown in the Open Knowledge Format, a file a fact. --claude-md FILE keeps a section of your
-own file up to date, between two markers, with the facts of the project that FILE lies in (in none: yours); not a byte of
-the rest changes. Whoever reads that file reads them: think of it before you commit it.
+own file up to date, between two markers, with the facts of the project that FILE lies in (in none: yours); not a byte
+of the rest changes. Whoever reads that file reads them: think of it before you commit it.
 
 examples:
   bead export facts.jsonl
@@ -98,8 +98,12 @@ def _section(args: argparse.Namespace, context: Context) -> int:
     if context.output.as_json:
         context.output.document({"facts": len(facts), "path": path, "verb": verb})
     else:
-        context.output.text(f"{verb}: {len(facts)} facts of {', '.join(map(str, scopes))} in {path}")
+        context.output.text(f"{verb}: {_facts(len(facts))} of {', '.join(map(str, scopes))} in {path}")
     return 0
+
+
+def _facts(count: int) -> str:
+    return "1 fact" if count == 1 else f"{count} facts"
 
 
 def _project_of(door: Door, directory: str) -> str | None:
