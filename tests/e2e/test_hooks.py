@@ -90,3 +90,22 @@ def test_the_status_line_says_what_the_session_was_given(desk: Desk) -> None:
     while not shown[-1].startswith("bead: 1 fact, cache ") and len(shown) < 50:
         shown.append(line())
     assert shown[-1].startswith("bead: 1 fact, cache "), set(shown)
+
+
+def test_the_agents_own_transcripts_become_history_unless_the_proxy_captured_them(desk: Desk) -> None:
+    direct = Seat(desk.root, UPSTREAM)
+    prompt = 'TURN:1 the tea is at four [[call Bash {"command": "echo one", "description": "x"}]]'
+    arguments = ("--allowedTools", "Bash")
+    session = desk.claude.ask(prompt, namespace=desk.namespace, seat=direct, arguments=arguments).session
+    desk.start_bead()
+    captured = desk.ask("TURN:2 and the cake at five").session
+
+    folder = str(desk.seat.home / ".claude" / "projects")
+    done = desk.bead("import", "--from", "claude-transcripts", folder, "--yes")
+
+    assert done["wrong"] == []
+    assert done["done"]["turn kept"] >= 3 and done["done"]["captured already"] >= 2
+    logs = {path.stem: path.read_text() for path in (desk.home / "store" / "raw").rglob("*.md")}
+    assert set(logs) == {captured, f"claude-import-{session}"}
+    imported = logs[f"claude-import-{session}"]
+    assert "the tea is at four" in imported and "use: Bash" in imported and "system-reminder" not in imported

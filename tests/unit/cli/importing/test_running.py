@@ -1,6 +1,8 @@
 """An import is shown, asked for, taken once, and overrules nobody; facts wait for a person, history is only history."""
 
 import json
+import os
+import pty
 from pathlib import Path
 
 import pytest
@@ -108,3 +110,20 @@ def test_a_store_that_cannot_be_read_changes_nothing(alone: Alone, tmp_path: Pat
     done = alone.bead("import", "--from", program, str(tmp_path / "link"), "--yes")
     assert done.code == 2 and "is a link" in done.err
     assert not alone.home.exists()
+
+
+@pytest.mark.parametrize(("answer", "count"), [("y", 2), ("no", 0), ("", 0)])
+def test_a_person_at_a_terminal_is_shown_what_there_is_and_asked(
+    alone: Alone, monkeypatch: pytest.MonkeyPatch, answer: str, count: int
+) -> None:
+    keyboard, terminal = pty.openpty()
+    os.write(keyboard, f"{answer}\n".encode())
+    with os.fdopen(terminal) as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        done = alone.bead("import", "--from", "mem0", EXPORT)
+    os.close(keyboard)
+
+    assert "memory 1: Prefers tea to coffee" in done.out
+    assert "import 2 memories into the review queue? [y/N]" in done.err
+    assert ("2 waiting in `bead queue`" in done.out) == bool(count)
+    assert alone.home.exists() == bool(count)
