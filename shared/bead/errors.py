@@ -43,6 +43,12 @@ class BadRequest(Refused):
     code, status, exit_code = "bad-request", 400, 2
 
 
+class TooLarge(Refused):
+    """More than one request may send."""
+
+    code, status, exit_code = "too-large", 413, 2
+
+
 class InvalidKey(Refused):
     """A key breaks the rules of `bead.keys`."""
 

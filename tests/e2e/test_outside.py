@@ -110,7 +110,7 @@ def test_it_listens_on_loopback_and_nowhere_else(running: Machine) -> None:
 
 
 ANOTHER = """
-import http.client, os, sys
+import encodings.idna, http.client, os, sys
 home, other, *ports = sys.argv[1:]
 os.setgroups([])
 os.setgid(int(other))
@@ -131,8 +131,10 @@ def test_another_person_on_this_machine_reads_nothing_and_is_answered_by_nobody(
     ports = [str(port) for port in running.ports.values()]
     command = [sys.executable, "-c", ANOTHER, str(running.home), str(NOBODY), *ports]
     done = subprocess.run(command, cwd="/", capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
     first, *codes = done.stdout.split()
     assert first == "denied"
+    assert len(codes) == len(ports)
     assert {int(code) for code in codes} <= REFUSED
 
 

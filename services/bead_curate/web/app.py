@@ -18,6 +18,7 @@ from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bead.bus.guard import check_host
+from bead.bus.limit import bounded
 from bead.errors import BadRequest, BeadError, NotAllowed, NotFound
 from bead.settings import Effective
 from bead_curate.web.backend import Backend
@@ -111,6 +112,7 @@ class Web:
             try:
                 check_host(scope["headers"], port, hosts)
                 check_read(scope["headers"]) if scope["method"] in ("GET", "HEAD") else check_write(scope["headers"])
+                receive = bounded(scope, receive)
             except BeadError as error:
                 await self.html(self._plain("Refused", error.message), error.status)(scope, receive, _hardened(send))
                 return

@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bead import __version__
 from bead.bus.guard import check_host, check_not_browser, scope_of, scope_of_known
+from bead.bus.limit import bounded
 from bead.errors import BadRequest, BeadError, NotAllowed, to_problem
 from bead.wire.health import Health
 
@@ -72,6 +73,7 @@ class Service:
             if scope["type"] == "http":
                 try:
                     access.check(scope)
+                    receive = bounded(scope, receive)
                 except BeadError as refusal:
                     await _send(send, refusal.status, _problem_bytes(refusal), b"application/problem+json")
                     return
