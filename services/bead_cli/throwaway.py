@@ -1,12 +1,15 @@
 """A configuration that only one process sees, for harnesses that read their address from a file alone.
 
 The person's own file is read, addresses are put into a copy, and the copy lies in memory: it holds API keys, and must
-not be on a disk a second time. What is on the disk is a link to it, which leads nowhere once the process has ended.
+not be on a disk a second time. What is on the disk is a link to it, which leads nowhere once the process has ended. A
+harness that writes its settings anew would put a file in the link's place: its copy lies in a folder of memory, and is
+taken away when the harness has ended.
 """
 
 import contextlib
 import json
 import os
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
@@ -16,6 +19,8 @@ from bead.errors import BadRequest
 
 _FOLDER = "wrap"
 _MOST_BYTES = 4 << 20
+_CLINE = "CLINE_PROVIDER_SETTINGS_PATH"
+_AFTER = 'while kill -0 "$0" 2>/dev/null; do sleep 1; done; rm -rf -- "$1"'
 _CONTINUE = {"anthropic": "anthropic/v1/", "openai": "openai/v1/", "gemini": "gemini/v1beta/"}
 """Behind the proxy's address, by Continue's names of providers."""
 
@@ -47,7 +52,7 @@ def made(kind: str, asked: Asked) -> Made:
         BadRequest: there is nothing of the person's to make one of, or no model in it that bead could stand before.
         OSError: there is no place for it.
     """
-    makers: Mapping[str, Callable[[Asked], Made]] = {"continue": _continue}
+    makers: Mapping[str, Callable[[Asked], Made]] = {"continue": _continue, "cline": _cline}
     return makers[kind](asked)
 
 
@@ -73,6 +78,40 @@ def _continue_address(asked: Asked, model: Mapping[str, Any]) -> str | None:
         return _through(asked, str(own))
     path = _CONTINUE.get(str(model.get("provider")))
     return f"{asked.base_url}/{path}" if path else None
+
+
+def _cline(asked: Asked) -> Made:
+    """CLINE_PROVIDER_SETTINGS_PATH of a copy in which a provider of its own address goes through bead."""
+    own = asked.environ.get(_CLINE)
+    folder = asked.environ.get("CLINE_DIR") or os.path.join(_person(asked), ".cline")
+    path = own or os.path.join(folder, "data", "settings", "providers.json")
+    try:
+        config = json.loads(_text(path))
+        settings = [each["settings"] for each in config["providers"].values()]
+        addresses = [_through(asked, str(each.get("baseUrl") or "")) for each in settings]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise BadRequest(f"{path} cannot be read ({type(error).__name__})") from None
+    for each, address in zip(settings, addresses, strict=True):
+        if address is not None:
+            each["baseUrl"] = address
+    if not any(addresses):
+        raise BadRequest(f"no provider in {path} is at an address that the proxy sends to")
+    return Made(asked.rest, {_CLINE: _watched(asked, "providers.json", json.dumps(config))})
+
+
+def _watched(asked: Asked, name: str, text: str) -> str:
+    """A file of ours alone in a folder of memory, taken away within seconds after this process, or what it becomes."""
+    folders = (asked.environ.get("XDG_RUNTIME_DIR"), "/dev/shm")
+    place = tempfile.mkdtemp(
+        prefix="bead-wrap-", dir=next((each for each in folders if each and os.path.isdir(each)), None)
+    )
+    path = os.path.join(place, name)
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
+    command = ["/bin/sh", "-c", _AFTER, str(os.getpid()), place]
+    nothing = subprocess.DEVNULL
+    subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True)
+    return path
 
 
 def _through(asked: Asked, address: str) -> str | None:

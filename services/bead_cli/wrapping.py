@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 IN_PATH = "BEAD_IN_PATH"
 """Set for an agent whose requests go through the proxy, so that its hooks tell nothing twice."""
+TOOL_SEARCH = "ENABLE_TOOL_SEARCH"
+"""Documented switch of Claude Code: at another address than its provider's it sends every tool's description (B03)."""
 _LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
 _CAPABILITY = re.compile(r"/t/[^/]+\Z")
 
@@ -30,7 +32,7 @@ class Harness(NamedTuple):
     refuses: Callable[[Mapping[str, str]], str] = lambda environ: ""
     """Why this environment cannot be pointed anywhere; empty when it can."""
     config: str = ""
-    """Which throw-away configuration it is started with: `continue`."""
+    """Which throw-away configuration it is started with: `continue`, `cline`."""
 
 
 def _claude(base_url: str) -> dict[str, str]:
@@ -83,13 +85,6 @@ def _copilot_refuses(environ: Mapping[str, str]) -> str:
     return "Copilot talks to GitHub's own models, which no base URL leads to; with COPILOT_PROVIDER_BASE_URL it can"
 
 
-def _cline_refuses(environ: Mapping[str, str]) -> str:
-    return (
-        "Cline keeps its address in its own settings; once, with your key and model:"
-        " cline auth openai-compatible -b <the proxy's address from `bead status`>/openai/v1"
-    )
-
-
 _OPENCODE = "OPENCODE_CONFIG_CONTENT"
 _COPILOT = "COPILOT_PROVIDER_BASE_URL"
 
@@ -107,7 +102,7 @@ HARNESSES: dict[str, Harness] = {
     "copilot": Harness("copilot", _COPILOT, _nothing, "openai", beside=_copilot, refuses=_copilot_refuses),
     "continue": Harness("cn", "", _nothing, "openai", config="continue"),
     "aider": Harness("aider", "OPENAI_API_BASE", _aider, "openai"),
-    "cline": Harness("cline", "", _nothing, "openai", refuses=_cline_refuses),
+    "cline": Harness("cline", "", _nothing, "openai", config="cline"),
 }
 
 

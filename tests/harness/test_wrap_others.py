@@ -35,6 +35,7 @@ _OPENCODE = {
     "$schema": "https://opencode.ai/config.json",
     "provider": {"anthropic": {"options": {"apiKey": KEY}}},
 }
+_CLINE = {"provider": "openai-compatible", "apiKey": KEY, "model": "fake-model", "baseUrl": f"{UPSTREAM}/v1"}
 _CONTINUE = {
     "name": "mine",
     "version": "0.0.1",
@@ -62,6 +63,27 @@ PLAIN = (
         ("-p", PROMPT, "--auto"),
         {".continue/config.yaml": json.dumps(_CONTINUE)},
         {"CONTINUE_TELEMETRY_ENABLED": "0"},
+    ),
+    Plain(
+        "cline",
+        Agent("cline", "cline", "3.0.65", "cline", "openai_chat", (), (), ""),
+        ("-P", "openai-compatible", "-m", "fake-model", "--json", PROMPT),
+        {
+            ".cline/data/settings/providers.json": json.dumps(
+                {
+                    "version": 1,
+                    "lastUsedProvider": "openai-compatible",
+                    "modes": {},
+                    "providers": {
+                        "openai-compatible": {
+                            "settings": _CLINE,
+                            "updatedAt": "2026-11-30T09:00:00.000Z",
+                            "tokenSource": "manual",
+                        }
+                    },
+                }
+            )
+        },
     ),
 )
 

@@ -292,10 +292,33 @@ def test_continue_reads_a_copy_that_only_it_sees(desk: Desk, programs: Path) -> 
     assert left == []
 
 
-def test_cline_starts_directly_and_says_what_connects_it(desk: Desk, programs: Path) -> None:
-    run = Wrapped(desk.home, programs, "--", "hi there", name="cline")
-    assert run.harness["argv"] == ["hi there"]
-    assert run.err.count("\n") == 1 and "cline auth" in run.err and "without memory" in run.err
+def test_cline_reads_a_copy_that_is_gone_once_it_has_ended(desk: Desk, programs: Path, tmp_path: Path) -> None:
+    own = desk.home.parent / ".cline" / "data" / "settings" / "providers.json"
+    own.parent.mkdir(parents=True)
+    settings = {"provider": "openai-compatible", "apiKey": "k-1", "baseUrl": "https://api.openai.com/v1"}
+    other = {"provider": "ollama", "baseUrl": "http://127.0.0.1:11434"}
+    own.write_text(json.dumps({"version": 1, "providers": {"a": {"settings": settings}, "b": {"settings": other}}}))
+    before = own.read_bytes()
+    (programs / "cline").write_text(
+        f"#!{sys.executable}\nimport json, os, sys\npath = os.environ['CLINE_PROVIDER_SETTINGS_PATH']\n"
+        "print(json.dumps([sys.argv[1:], path, os.stat(path).st_mode, open(path).read()]))\n"
+    )
+    memory = tmp_path / "memory"
+    memory.mkdir()
+    with answering(health(HOME_ID)) as (port, _):
+        write_runtime(desk.home, {"proxy": port, "curate": desk.port})
+        run = Wrapped(desk.home, programs, "--", "hi", name="cline", XDG_RUNTIME_DIR=str(memory))
+    arguments, path, mode, text = json.loads(run.out)
+
+    base = f"http://127.0.0.1:{port}/t/proxy-of-this-test"
+    shown = {name: each["settings"]["baseUrl"] for name, each in json.loads(text)["providers"].items()}
+    assert (arguments, shown) == (["hi"], {"a": f"{base}/openai/v1", "b": "http://127.0.0.1:11434"})
+    assert Path(path).is_relative_to(memory) and mode & 0o777 == 0o600
+    assert own.read_bytes() == before
+    until = time.monotonic() + 30
+    while list(memory.iterdir()):
+        assert time.monotonic() < until, "the copy is still there"
+        time.sleep(0.05)
 
 
 @pytest.mark.parametrize("text", [None, "[", "a: 1\n", "models: [{provider: ollama}]\n"])
