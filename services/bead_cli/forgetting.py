@@ -9,19 +9,19 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from bead.errors import BadRequest, BeadError, NotFound
+from bead.errors import BadRequest, NotFound
 from bead_cli import transcripts, verifying
 from bead_cli.context import Context
 from bead_cli.disguises import LEAST_CHARS
-from bead_cli.door import Door, opened
-from bead_cli.lookup import key_named
+from bead_cli.door import opened
+from bead_cli.lookup import active_project, key_named
 from bead_cli.output import Output
+from bead_cli.paraphrases import paraphrases
 from bead_store.values import holds, may_hold, needles
 
 _LIMIT_S = 600.0
 _PENDING = 3
 _MOST_SHOWN = 50
-_MOST_PARAPHRASES = 5
 
 Ask = Callable[..., None]
 Show = Callable[[Output, dict[str, Any]], None]
@@ -75,7 +75,9 @@ def _forget(args: argparse.Namespace, context: Context, what: dict[str, Any], as
     with opened(context, "store", "index") as door:
         what["keys"] = [key_named(context, door, key, args.project) for key in args.keys]
         preview = door.call("store", "POST", "/v1/forget/select/preview", what, timeout_s=_LIMIT_S)
-        others = _paraphrases(door, what, preview["keys"])
+        project = active_project(door, args.project) or ""
+        text = what.get("match")
+        others = paraphrases(door, context.settings().owner, text, preview, project) if text else []
         if not output.as_json:
             _show_preview(output, preview, others)
         if not preview["hits"]:
@@ -90,18 +92,6 @@ def _forget(args: argparse.Namespace, context: Context, what: dict[str, Any], as
     if "match" in what:
         in_transcripts(context, [what["match"]], change=args.transcripts, yes=args.yes, ask=ask)
     return _PENDING if receipt["index"] == "pending" else 0
-
-
-def _paraphrases(door: Door, what: dict[str, Any], taken: Sequence[str]) -> list[dict[str, Any]]:
-    """Facts that may say the same in other words: named with their keys, never taken along."""
-    if "match" not in what:
-        return []
-    try:
-        found = door.call("index", "GET", "/v1/search", query={"q": what["match"], "limit": 20})
-    except BeadError:
-        return []
-    facts = [hit for hit in found["hits"] if hit["kind"] == "fact" and hit["id"] not in taken]
-    return [{"key": hit["id"], "text": hit["snippet"]} for hit in facts[:_MOST_PARAPHRASES]]
 
 
 def _show_preview(output: Output, preview: dict[str, Any], others: list[dict[str, Any]]) -> None:

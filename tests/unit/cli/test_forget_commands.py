@@ -45,3 +45,23 @@ def test_what_names_nothing_is_refused(tmp_path: Path, argv: tuple[str, ...]) ->
     bead(home, "write", "user/x", "something")
 
     assert bead(home, *argv)[0] == 2
+
+
+def test_what_recall_would_bring_up_for_the_text_is_offered_in_every_project_and_stays(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    said = "The garage door opens with the brass key 7741."
+    for key, body in (
+        ("user/door", said),
+        ("user/way-in", "To get into the garage, take the brass key."),
+        ("project/shop/lock", "garage keys hang behind the oven"),
+        ("user/tea", "I drink green tea in the afternoon."),
+    ):
+        assert bead(home, "write", key, body)[0] == 0
+
+    code, out, err = bead(home, "forget", "--match", said, "--yes", "--json")
+
+    assert code == 0, err
+    receipt = json.loads(out)
+    assert receipt["forgot"] == ["user/door"]
+    assert [each["key"] for each in receipt["paraphrases"]] == ["user/way-in", "project/shop/lock"]
+    assert bead(home, "recall", "user/way-in")[1] == "To get into the garage, take the brass key.\n"
