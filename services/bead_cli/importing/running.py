@@ -11,7 +11,9 @@ from itertools import chain
 from typing import NamedTuple
 
 from bead import keys
+from bead.drain.memory import memhash
 from bead.errors import NotFound, Refused, Tombstoned
+from bead_cli.commands.read import every_fact
 from bead_cli.context import Context
 from bead_cli.door import Door, opened
 from bead_cli.importing.readers import PROGRAMS
@@ -97,15 +99,17 @@ def _bring(door: Door, output: Output, found: Found, wish: Wish) -> Counter[str]
     verbs: Counter[str] = Counter()
     history = (each for each in PROGRAMS[wish.program].load()(wish.path) if isinstance(each, Said))
     steps: Iterator[Kept | Said] = chain(found.kept, history if found.turns else ())
+    known = {memhash(str(fact["body"])) for fact in every_fact(door, None)} if found.kept else set()
     seen: dict[str, bool] = {}
     projects: dict[str, str | None] = {}
     for number, each in enumerate(steps, 1):
         try:
-            verb = (
-                _keep(door, each, wish, project)
-                if isinstance(each, Kept)
-                else _append(door, each, wish.program, seen, projects)
-            )
+            if isinstance(each, Said):
+                verb = _append(door, each, wish.program, seen, projects)
+            elif each.hash in known and not wish.is_trusted:
+                verb = "known already"
+            else:
+                verb = _keep(door, each, wish, project)
         except Tombstoned:
             verb = "forgotten earlier"
         except Refused as error:

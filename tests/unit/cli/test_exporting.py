@@ -1,6 +1,7 @@
 """Facts out as a folder of Markdown and as a section of a CLAUDE.md; a forget finds both again."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -16,15 +17,26 @@ class Alone(Desk):
         self.home = home
 
 
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with three facts, which every test gets a copy of."""
+    folder = tmp_path_factory.mktemp("written")
+    desk = Alone(folder / "home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(folder))
+        patch.chdir(folder)
+        desk.bead("write", "user/pet", "my cat is called Minka")
+        desk.bead("write", "user/index", "no: yes, 2026-01-01 # not a comment\nsecond line")
+        desk.bead("write", "project/shop/deploy-day", "Tuesday")
+    return desk.home
+
+
 @pytest.fixture
-def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Alone:
+def alone(written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Alone:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    desk = Alone(tmp_path / "home")
-    desk.bead("write", "user/pet", "my cat is called Minka")
-    desk.bead("write", "user/index", "no: yes, 2026-01-01 # not a comment\nsecond line")
-    desk.bead("write", "project/shop/deploy-day", "Tuesday")
-    return desk
+    shutil.copytree(written, tmp_path / "home")
+    return Alone(tmp_path / "home")
 
 
 def header(path: Path) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -63,13 +64,24 @@ class Alone(Desk):
             return self.bead("prime", "--hook-json", environ=environ)
 
 
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with one fact, which every test gets a copy of."""
+    folder = tmp_path_factory.mktemp("written")
+    desk = Alone(folder / "home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(folder))
+        patch.chdir(folder)
+        desk.bead("write", "user/editor", FACT)
+    return desk.home
+
+
 @pytest.fixture
-def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Alone:
+def alone(written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Alone:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    desk = Alone(tmp_path / "home")
-    desk.bead("write", "user/editor", FACT)
-    return desk
+    shutil.copytree(written, tmp_path / "home")
+    return Alone(tmp_path / "home")
 
 
 def said(done: Done) -> Any:

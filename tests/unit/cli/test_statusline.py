@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from bead_cli.statusline import line, session_of
+from bead_proxy.caller import session_name
 from tests.unit.cli.desk import Desk, write_runtime
 
 DOCUMENT = {"session_id": "s-1", "model": {"display_name": "x"}, "workspace": {"current_dir": "/"}}
@@ -56,6 +57,11 @@ def test_the_line_says_facts_excerpts_and_the_share_from_the_cache(said: dict[st
 @pytest.mark.parametrize("given", [b"", b"{", b"[]", b'{"session_id": 3}', b"\xff", b"[" * 100_000])
 def test_a_document_without_a_session_names_none(given: bytes) -> None:
     assert session_of(given) == ""
+
+
+@pytest.mark.parametrize("session", ["6f9619ff-8b86-d011-b42d-00cf4fc964ff", "S-1", "a/b", "x" * 300])
+def test_a_session_is_named_as_the_proxy_names_it(session: str) -> None:
+    assert session_of(json.dumps({"session_id": session}).encode()) == session_name(session)
 
 
 def test_a_bead_that_runs_is_asked_for_this_session(desk: Desk) -> None:

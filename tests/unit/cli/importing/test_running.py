@@ -46,8 +46,14 @@ def test_facts_wait_with_their_provenance_once_and_count_when_a_person_says_so(a
     alone.bead("queue", "accept", str(items[0]["id"]))
     alone.bead("queue", "reject", str(items[1]["id"]))
     done = alone.bead("import", "--from", "mem0", EXPORT, "--yes", "--json")
-    assert done.document["done"] == {"unchanged": 1, "forgotten earlier": 1}
+    assert done.document["done"] == {"known already": 1, "forgotten earlier": 1}
     assert [fact["body"] for fact in alone.json("memories", "--all")["facts"]] == ["Prefers tea to coffee"]
+
+
+def test_what_a_fact_says_already_under_another_key_does_not_wait(alone: Alone) -> None:
+    alone.bead("write", "user/drinks", "Prefers tea to coffee")
+    done = alone.bead("import", "--from", "mem0", EXPORT, "--yes", "--json")
+    assert done.document["done"] == {"known already": 1, "queued": 1}
 
 
 def test_ones_own_words_are_facts_at_once_and_never_inside_an_agent(alone: Alone) -> None:
