@@ -20,6 +20,9 @@ from bead_scheduler.timetable import due, next_moment
 Work = Callable[[], Awaitable[str]]
 """Does one job; what it did in a few words without content. Raises BeadError when it could not."""
 
+LONGEST_S = 6 * 3600.0
+"""A job that has not ended by then is given up, so that it holds no other back."""
+
 log = structlog.get_logger()
 
 
@@ -42,8 +45,10 @@ class Table:
         clock: Callable[[], datetime],
         zone: tzinfo,
         registry: CollectorRegistry,
+        longest_s: float = LONGEST_S,
     ) -> None:
         self._settings = settings
+        self._longest_s = longest_s
         self._works = {name: works[name] for name in JobName if name in works}
         self._keeper = keeper
         self._clock = clock
@@ -60,6 +65,9 @@ class Table:
             if not self._jobs:
                 await self._load()
             for name in self._works:
+                if self._due(self._jobs[name]) is None:
+                    continue
+                await self._catch_up_with_others()
                 job = self._jobs[name]
                 moment = self._due(job)
                 if moment is not None:
@@ -86,6 +94,13 @@ class Table:
         self._others = tuple(job for name, job in known.items() if name not in jobs)
         await self._keeper.keep_jobs(JobTable(jobs=(*jobs.values(), *self._others)))
         self._jobs = jobs
+
+    async def _catch_up_with_others(self) -> None:
+        """Another scheduler on this home may have run a job: what the store has noted since counts."""
+        for kept in (await self._keeper.jobs()).jobs:
+            own = self._jobs.get(kept.name)
+            if own and kept.last and (own.last is None or kept.last.started > own.last.started):
+                self._jobs[kept.name] = self._with_next(own.model_copy(update={"last": kept.last}))
 
     def _line(self, name: JobName, known: Job | None, now: datetime) -> Job:
         setting: JobSettings = getattr(self._settings, name.value)
@@ -114,13 +129,21 @@ class Table:
 
     async def _outcome(self, name: JobName) -> tuple[JobResult, str]:
         try:
-            return JobResult.DONE, await self._works[name]()
+            async with asyncio.timeout(self._longest_s) as limit:
+                return JobResult.DONE, await self._works[name]()
+        except TimeoutError as error:
+            if limit.expired():
+                return JobResult.FAILED, f"it did not end within {self._longest_s / 3600:g} hours and was given up"
+            return self._broke(name, error)
         except BeadError as error:
             return JobResult.FAILED, error.message
         except Exception as error:
-            # The class only: an exception's text may hold what it choked on (I15).
-            log.error("job broke", job=name.value, error=type(error).__name__)
-            return JobResult.FAILED, f"it broke ({type(error).__name__}); `bead logs` has the time"
+            return self._broke(name, error)
+
+    def _broke(self, name: JobName, error: Exception) -> tuple[JobResult, str]:
+        # The class only: an exception's text may hold what it choked on (I15).
+        log.error("job broke", job=name.value, error=type(error).__name__)
+        return JobResult.FAILED, f"it broke ({type(error).__name__}); `bead logs` has the time"
 
     async def _note(self, job: Job) -> None:
         jobs = {**self._jobs, job.name: self._with_next(job)}

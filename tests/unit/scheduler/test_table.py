@@ -1,5 +1,6 @@
 """The table at work, under a clock of the test's and a keeper in memory."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -39,12 +40,16 @@ class Machine:
         self.keeper = Keeper()
         self.ran: list[JobName] = []
         self.fails: dict[JobName, Exception] = {}
+        self.hangs: set[JobName] = set()
+        self.longest_s = 60.0
         self.settings = JobsSettings()
         self.table = self.start()
 
     def start(self, *names: JobName) -> Table:
         works = {name: self._work(name) for name in names or (JobName.STATE, JobName.DREAM, JobName.STORE)}
-        self.table = Table(self.settings, works, self.keeper, lambda: self.now, UTC, CollectorRegistry())
+        self.table = Table(
+            self.settings, works, self.keeper, lambda: self.now, UTC, CollectorRegistry(), self.longest_s
+        )
         return self.table
 
     async def at(self, now: datetime) -> list[JobName]:
@@ -57,6 +62,8 @@ class Machine:
     def _work(self, name: JobName) -> Work:
         async def work() -> str:
             self.ran.append(name)
+            if name in self.hangs:
+                await asyncio.Event().wait()
             if name in self.fails:
                 raise self.fails[name]
             return f"did {name}"
@@ -160,3 +167,38 @@ async def test_a_bead_without_the_drain_keeps_what_another_noted_of_it(machine: 
     machine.start(JobName.STATE)
     await machine.at(NIGHT + timedelta(days=2))
     assert job(machine, JobName.DRAIN).last is not None
+
+
+async def test_a_job_that_hangs_is_given_up_and_keeps_no_other_back(machine: Machine) -> None:
+    machine.longest_s = 0.05
+    machine.start()
+    machine.hangs = {JobName.DREAM}
+
+    assert await machine.at(NIGHT) == [JobName.STATE, JobName.DREAM, JobName.STORE]
+
+    last = job(machine, JobName.DREAM).last
+    assert last is not None and last.result is JobResult.FAILED
+    assert "did not end within" in last.message
+    machine.hangs = set()
+    assert JobName.DREAM in await machine.at(NIGHT + timedelta(days=1))
+
+
+async def test_a_job_that_runs_out_of_its_own_time_broke_and_was_not_given_up(machine: Machine) -> None:
+    machine.fails = {JobName.DREAM: TimeoutError()}
+    await machine.at(NIGHT)
+    last = job(machine, JobName.DREAM).last
+    assert last is not None and "it broke (TimeoutError)" in last.message
+
+
+async def test_of_two_schedulers_on_one_home_one_runs_the_night(machine: Machine) -> None:
+    first = machine.table
+    second = machine.start()
+    await second.look()
+    machine.now = NIGHT
+    machine.ran.clear()
+
+    await first.look()
+    await second.look()
+
+    assert machine.ran == [JobName.STATE, JobName.DREAM, JobName.STORE]
+    assert {each.last.result for each in second.jobs() if each.last} == {JobResult.DONE}

@@ -4,6 +4,8 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bead_scheduler.timetable import due, next_moment
 
@@ -89,3 +91,18 @@ def test_a_traveller_gets_one_run_for_each_night_of_the_place() -> None:
     tokyo = ZoneInfo("Asia/Tokyo")
     assert due("03:30", INSTALLED, moment, moment + timedelta(hours=2), tokyo) is None
     assert due("03:30", INSTALLED, moment, moment + timedelta(hours=17), tokyo) is not None
+
+
+@given(st.lists(st.integers(-23 * 60, 23 * 60), max_size=60), st.sampled_from([BERLIN, APIA, ZoneInfo("UTC")]))
+def test_no_clock_that_jumps_less_than_a_day_repeats_a_night_or_takes_them_out_of_order(
+    jumps: list[int], zone: ZoneInfo
+) -> None:
+    now, last, days = INSTALLED, None, []
+    for minutes in jumps:
+        now += timedelta(minutes=minutes)
+        moment = due("03:30", INSTALLED, last, now, zone)
+        if moment is not None:
+            assert last is None or moment > last
+            last = moment
+            days.append(moment.astimezone(zone).date())
+    assert len(days) == len(set(days))
