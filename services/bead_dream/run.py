@@ -10,7 +10,7 @@ from bead.facts import FactVersion
 from bead.scan import Scanner
 from bead.settings import DreamSettings
 from bead.wire.dream import NightState, Phase
-from bead_dream import consolidate, decaying
+from bead_dream import consolidate, decaying, judging
 from bead_dream.asking import Model
 from bead_dream.changes import Changes
 from bead_dream.extract import MAX_NIGHTS, Reading, unread
@@ -107,10 +107,10 @@ class Run:
             return
         facts = await self._facts()
         turns = await self._turns()
-        self._progress(Phase.CONSOLIDATE, 0, 2)
+        self._progress(Phase.CONSOLIDATE, 0, 3)
         try:
             await consolidate.propose_keys(self._model, self._changes, facts, self.night)
-            self._progress(Phase.CONSOLIDATE, 1, 2)
+            self._progress(Phase.CONSOLIDATE, 1, 3)
             await consolidate.widen_cards(
                 self._model,
                 self._changes,
@@ -119,9 +119,13 @@ class Run:
                 lambda scope: turns.get(scope.removeprefix("project/"), turns[""]),
                 self._scanner.contains_secret,
             )
+            self._progress(Phase.CONSOLIDATE, 2, 3)
+            known = self.night.calibration
+            learnt = await judging.calibrate(self._model, self._changes, self._store, facts, known)
+            self.night = self.night.model_copy(update={"calibration": learnt})
         except ModelTrouble as trouble:
-            self.message = f"keys and cards wait for the next night: {trouble.message}"
-        self._progress(Phase.CONSOLIDATE, 2, 2)
+            self.message = f"keys, cards and judgements wait for the next night: {trouble.message}"
+        self._progress(Phase.CONSOLIDATE, 3, 3)
 
     async def _decay(self) -> None:
         facts = await self._facts()
@@ -147,6 +151,12 @@ class Run:
         for versions in (self.night.carded, self.night.keyed):
             for uid in versions.keys() - there:
                 del versions[uid]
+        learnt = self.night.calibration
+        kept = {
+            "offsets": {uid: offset for uid, offset in learnt.offsets.items() if uid in there},
+            "judged": tuple(each for each in learnt.judged if each.uid in there),
+        }
+        self.night = self.night.model_copy(update={"calibration": learnt.model_copy(update=kept)})
 
     async def _facts(self) -> list[FactVersion]:
         found: list[FactVersion] = []

@@ -21,6 +21,7 @@ from bead.errors import BadRequest, Unavailable
 from bead.home import Home
 from bead.settings import IndexSettings
 from bead.tasks import Tasks
+from bead.wire.dream import Calibration
 from bead.wire.explain import ExplainRequest
 from bead.wire.health import Health
 from bead.wire.index import PinnedRequest, RecallRequest, SearchAnswer
@@ -61,13 +62,14 @@ class Index:
         self._excerpts: Excerpts | None = None
         self._tasks: Tasks | None = None
         self._following: asyncio.Task[None] | None = None
+        self._calibration = Calibration()
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Follow the store while the block runs."""
         async with Worker(self._home.index_db) as worker, Tasks() as tasks:
             self._worker, self._tasks, self._excerpts = worker, tasks, Excerpts(worker, tasks.start)
-            self._follower = Follower(self._store, worker, self._excerpts.written)
+            self._follower = Follower(self._store, worker, self._excerpts.written, self._calibrate)
             self._following = tasks.start(self._follower.run(), name="index follows the store")
             yield
 
@@ -82,6 +84,10 @@ class Index:
             home_id=home_id,
             degraded=stopped or (follower.degraded if follower else ("the index is not running",)),
         )
+
+    def _calibrate(self, calibration: Calibration) -> None:
+        self._calibration = calibration
+        self._gate.calibrate(calibration)
 
     async def recall(self, body: bytes) -> bytes:
         """`POST /v1/recall`."""
@@ -101,7 +107,9 @@ class Index:
     async def explain(self, body: bytes) -> bytes:
         """`POST /v1/explain`."""
         request = _decoded(_explain_request, body)
-        return _encode(explain(request, self._facts(), _GATES[self._gate_name](), self._gate_name))
+        gate = _GATES[self._gate_name]()
+        gate.calibrate(self._calibration)
+        return _encode(explain(request, self._facts(), gate, self._gate_name))
 
     async def search(self, question: Question) -> SearchAnswer:
         """`GET /v1/search`."""

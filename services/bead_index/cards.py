@@ -3,6 +3,8 @@
 How a step and a card meet is `gate`; what is injected of it is `selection`.
 """
 
+from bead.calibrating import bounded
+from bead.wire.dream import Calibration
 from bead.wire.index import RecallRequest
 from bead_index.facts import VisibleFacts
 from bead_index.gate.gate import Decision, TriggerGate
@@ -19,6 +21,10 @@ class CardGate:
 
     def __init__(self) -> None:
         self._trigger = TriggerGate()
+
+    def calibrate(self, calibration: Calibration) -> None:
+        """Obey what judged turns taught, within its bounds."""
+        self._trigger.calibrate(*bounded(calibration.shift, calibration.offsets))
 
     def judge(self, request: RecallRequest, facts: VisibleFacts) -> list[Judged]:
         """The facts with a sign for them, at most `gate.MAX_CANDIDATES`."""

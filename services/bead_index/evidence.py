@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from bead.recall import Cue, CueSource
 from bead.text.terms import significant_terms, stem, terms
+from bead.wire.dream import Calibration
 from bead.wire.index import RecallRequest
 from bead_index.facts import Known, VisibleFacts
 from bead_index.selection import MAX_REJECTED, Judged
@@ -45,6 +46,9 @@ class EvidenceGate:
 
     def __init__(self, threshold: float = THRESHOLD) -> None:
         self.threshold = threshold
+
+    def calibrate(self, calibration: Calibration) -> None:
+        """Nothing: the baseline stays what it is."""
 
     def judge(self, request: RecallRequest, facts: VisibleFacts) -> list[Judged]:
         """Every visible fact that passes, and the strongest of those that do not."""

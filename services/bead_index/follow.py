@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from bead.clients.store import StoreClient
 from bead.errors import BeadError, Corrupt, NotFound, Unavailable
 from bead.facts import FactVersion
+from bead.wire.dream import Calibration
 from bead.wire.store import Change, ChangeKind, ChangePage, Manifest
 from bead_index.batch import Batch, Turns, Versions
 from bead_index.database import Damaged, IndexFile, Position
@@ -50,8 +51,18 @@ log = structlog.get_logger()
 class Follower:
     """The copy and how far it has come. `run` never ends by itself; trouble is told in `degraded`."""
 
-    def __init__(self, store: StoreClient, worker: Worker, on_written: Callable[[bool], None] | None = None) -> None:
-        """`on_written` hears of every change of the file, and whether text that it held is no more."""
+    def __init__(
+        self,
+        store: StoreClient,
+        worker: Worker,
+        on_written: Callable[[bool], None] | None = None,
+        on_calibration: Callable[[Calibration], None] | None = None,
+    ) -> None:
+        """`on_written` hears of every change of the file, and whether text that it held is no more.
+
+        `on_calibration` hears what the nights have taught the gate, first and whenever it changes.
+        """
+        self._on_calibration = on_calibration
         self._store = store
         self._worker = worker
         self._on_written = on_written or (lambda went: None)
@@ -205,7 +216,13 @@ class Follower:
                 await self._fetch_session(batch, change.id, None, gone=change.gone, after=after)
             elif change.kind is ChangeKind.EPISODE:
                 await self._fetch_episode(batch, change.id, None, gone=change.gone)
+            elif change.kind is ChangeKind.CALIBRATION:
+                await self._calibrate()
         return batch
+
+    async def _calibrate(self) -> None:
+        if self._on_calibration is not None:
+            self._on_calibration(await self._store.calibration())
 
     async def _fetch_fact(self, batch: Batch, key: str, hash: str | None, *, gone: bool = False) -> None:
         # An unreadable highest version makes its key unavailable; the older value must not stay searchable (I1).
@@ -262,6 +279,7 @@ class Follower:
 
     async def _compare(self) -> None:
         """Make the copy equal to the store's manifest, fetching only what differs."""
+        await self._calibrate()
         manifest = await self._store.manifest()
         wanted = {kind: _wanted(manifest, kind) for kind in _KINDS}
         held = {kind: await self._worker.write(partial(IndexFile.hashes, kind=name)) for kind, name in _KINDS.items()}

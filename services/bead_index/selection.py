@@ -11,6 +11,7 @@ import msgspec
 
 from bead.conversations import is_told
 from bead.recall import RecalledFact, Rejected
+from bead.wire.dream import Calibration
 from bead.wire.index import RecallAnswer, RecallRequest
 from bead_index.facts import FactTable, Known, VisibleFacts
 
@@ -41,6 +42,10 @@ class Gate(Protocol):
     @property
     def threshold(self) -> float:
         """The score from which a fact passes."""
+        ...
+
+    def calibrate(self, calibration: Calibration) -> None:
+        """Obey what the nights have learnt from judged turns, as far as this gate can."""
         ...
 
     def judge(self, request: RecallRequest, facts: VisibleFacts) -> Sequence[Judged]:

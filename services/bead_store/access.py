@@ -19,6 +19,7 @@ SCOPES: Mapping[str, tuple[str, ...]] = {
     "dream": (
         *_READ,
         "GET /v1/queue",
+        "GET /v1/traces",
         "GET /v1/dream/",
         "POST /v1/dream/",
         "PUT /v1/dream/calibration",

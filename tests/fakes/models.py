@@ -21,7 +21,7 @@ from bead.settings import DreamSettings
 Wrap = Callable[[str, bool], dict[str, Any]]
 Reply = str | int | Callable[[str], str]
 """A text, an HTTP status, or what makes a text of the prompt."""
-EMPTY = {"extract": '{"facts": []}', "keys": '{"keys": []}', "cards": '{"cards": []}'}
+EMPTY = {"extract": '{"facts": []}', "keys": '{"keys": []}', "cards": '{"cards": []}', "judge": '{"turns": []}'}
 KEY = "-".join(("made", "up", "model", "key"))
 _ENDS = {False: ("end_turn", "stop", "stop"), True: ("max_tokens", "length", "length")}
 
@@ -149,6 +149,8 @@ def _ollama(text: str, is_cut: bool) -> dict[str, Any]:
 
 
 def _purpose(body: str) -> str:
+    if "memory service thought of" in body:
+        return "judge"
     return "cards" if "needs it" in body else "keys" if "belong to one scope" in body else "extract"
 
 

@@ -35,6 +35,7 @@ from bead.text.instructions import is_suspicious
 from bead.turns import Role
 from bead.wire.backup import BackupDone, StartBackup
 from bead.wire.drafts import is_drained_tag
+from bead.wire.dream import Calibration
 from bead.wire.forget import ConfirmSelected, SelectForget, SelectPreview
 from bead.wire.health import Health
 from bead.wire.jobs import ConversationsCleared, JobTable
@@ -101,6 +102,7 @@ class FakeStore:
         self.vault = FakeVault(self)
         self.episodes = FakeEpisodes(self)
         self.drafts = FakeDrafts(self)
+        self.calibration = Calibration()
         self.clock = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
         """Time of the next write; each write takes a second."""
         self.service = self._create_service()
@@ -629,6 +631,10 @@ def _add_routes(api: FastAPI, store: FakeStore) -> None:
     @api.get("/v1/traces/{turn:path}")
     async def trace(turn: str) -> Response:
         return Response(msgspec.json.encode(store.trace(turn)), media_type="application/json")
+
+    @api.get("/v1/dream/calibration")
+    async def calibration() -> Calibration:
+        return store.calibration
 
     @api.get("/v1/manifest")
     async def manifest() -> Manifest:

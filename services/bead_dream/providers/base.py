@@ -21,7 +21,7 @@ class Question(NamedTuple):
     """One call. The transcript in `prompt` is redacted already."""
 
     purpose: str
-    """For the spend ledger: `extract`, `cards`, `keys`."""
+    """For the spend ledger: `extract`, `cards`, `keys`, `judge`."""
     system: str
     prompt: str
     schema: JsonObject

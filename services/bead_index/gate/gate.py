@@ -83,15 +83,17 @@ class Cards:
 
 
 class TriggerGate:
-    """The model, and the sessions that are asked about.
+    """The model, and the sessions that are asked about."""
 
-    `offsets` holds what use has taught about single facts: log odds by uid, added to what the model says.
-    """
-
-    def __init__(self, model: Model = MODEL, offsets: Mapping[str, float] | None = None) -> None:
+    def __init__(self, model: Model = MODEL) -> None:
         self._model = model
-        self._offsets = offsets or {}
+        self._offsets: Mapping[str, float] = {}
+        self._shift = 0.0
         self._sessions: OrderedDict[tuple[str, str], Session] = OrderedDict()
+
+    def calibrate(self, shift: float, offsets: Mapping[str, float]) -> None:
+        """Obey what judged turns taught: log odds on the bar, and on single facts by uid."""
+        self._shift, self._offsets = shift, offsets
 
     def judge(self, view: View, owner: str, session: str, cues: Iterable[Cue]) -> list[Decision]:
         """At most `MAX_CANDIDATES` facts of `view`, best first; what `cues` show is kept for later steps."""
@@ -105,13 +107,13 @@ class TriggerGate:
         offset = self._offsets.get(candidate.subject.uid, 0.0)
         pulls = self._model.pulls(candidate)
         logit = self._model.bias + fsum(pulls.values()) + offset
-        surplus = logit - self._model.bar(candidate)
+        surplus = logit - self._model.bar(candidate) - self._shift
         signs = reasons.strongest(pulls)
         return Decision(
             subject=candidate.subject,
             chance=chance(logit),
             surplus=surplus,
-            reason=reasons.reason(candidate, signs, surplus >= 0),
+            reason=reasons.reason(candidate, signs, surplus >= 0, offset),
             terms=reasons.terms(candidate, signs),
         )
 

@@ -35,6 +35,8 @@ _VAGUE = frozenset(name for name, text in _FOR.items() if "{what}" not in text)
 """Signs that quote nothing, and so are told only when there is no other."""
 _MOST = 2
 """Signs that a reason names."""
+_TELLING = 0.05
+"""Log odds from which on an offset is told."""
 
 
 def strongest(pulls: Mapping[str, float]) -> list[str]:
@@ -42,13 +44,18 @@ def strongest(pulls: Mapping[str, float]) -> list[str]:
     return sorted((name for name in pulls if pulls[name] > 0 and name in _FOR), key=lambda name: (-pulls[name], name))
 
 
-def reason(candidate: Candidate, signs: Sequence[str], passes: bool) -> str:
-    """One sentence: the strongest of `signs`, and what speaks against the fact or that nothing does."""
+def reason(candidate: Candidate, signs: Sequence[str], passes: bool, offset: float = 0.0) -> str:
+    """One sentence: the strongest of `signs`, and what speaks against the fact or that nothing does.
+
+    `offset` is what earlier turns have taught about it.
+    """
     found = "; ".join(_told(candidate, signs)) or "hardly a sign of it"
     if candidate.follows:
         found += f"; but the step already follows it: `{candidate.follows}`"
     elif passes and candidate.subject.card.unless:
         found += "; nothing shows that it is already followed"
+    if abs(offset) >= _TELLING:
+        found += f"; earlier turns {'speak for it' if offset > 0 else 'did not need it'} ({offset:+.2f})"
     against = [_AGAINST[name].format(what=candidate.signs[name].what) for name in _AGAINST if name in candidate.signs]
     if passes:
         return found

@@ -47,11 +47,11 @@ class Notes:
 
     def calibration(self) -> Calibration:
         """What judged turns taught."""
-        return self._read("calibration.json", Calibration)
+        return self.state().calibration
 
     def keep_calibration(self, calibration: Calibration) -> None:
         """Know this from now on; durable on return."""
-        self._write("calibration.json", calibration)
+        self.keep_state(self.state().model_copy(update={"calibration": calibration}))
 
     def spend(self, call: Spend, at: str) -> None:
         """Add a call to the ledger; durable on return."""

@@ -24,13 +24,15 @@ from bead.wire.dream import (
     Undone,
 )
 from bead.wire.episodes import EpisodeWritten
-from bead.wire.store import WriteAnswer
+from bead.wire.store import ChangeKind, WriteAnswer
 from bead_store.header import moment_text
 
 if TYPE_CHECKING:
     from bead_store.app import Store
 
 _RUN = "/v1/dream/runs/{run}"
+GATE = "gate"
+"""What a change of the calibration is about."""
 
 
 def add_dream_routes(api: FastAPI, store: Callable[[], "Store"]) -> None:
@@ -51,11 +53,15 @@ def _add_run_routes(api: FastAPI, store: Callable[[], "Store"]) -> None:
 
     @api.post(f"{_RUN}/finish")
     async def finish(run: str, request: FinishRun) -> RunRecord:
-        return await store().fact_lane.run(store().night.finish, run, request)
+        record = await store().fact_lane.run(store().night.finish, run, request)
+        store().changes.publish(ChangeKind.CALIBRATION, GATE)
+        return record
 
     @api.post(f"{_RUN}/undo")
     async def undo(run: str) -> Undone:
-        return await store().fact_lane.run(store().undo.undo, run)
+        undone = await store().fact_lane.run(store().undo.undo, run)
+        store().changes.publish(ChangeKind.CALIBRATION, GATE)
+        return undone
 
 
 def _add_change_routes(api: FastAPI, store: Callable[[], "Store"]) -> None:
@@ -103,3 +109,4 @@ def _add_note_routes(api: FastAPI, store: Callable[[], "Store"]) -> None:
     @api.put("/v1/dream/calibration", status_code=204, response_class=Response)
     async def keep_calibration(request: Calibration) -> None:
         await store().fact_lane.run(store().notes.keep_calibration, request)
+        store().changes.publish(ChangeKind.CALIBRATION, GATE)

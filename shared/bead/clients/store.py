@@ -8,6 +8,7 @@ from bead.bus.transport import DEFAULT_TIMEOUT_S, InProcessTransport, Transport,
 from bead.conversations import Conversation
 from bead.facts import FactVersion
 from bead.wire.backup import BackupDone, StartBackup
+from bead.wire.dream import Calibration
 from bead.wire.episodes import EpisodeList, EpisodeView, EpisodeWritten, WriteEpisode
 from bead.wire.forget import ConfirmSelected, SelectForget, SelectPreview
 from bead.wire.health import Health
@@ -162,6 +163,10 @@ class StoreClient:
         body = request.model_dump_json(exclude_none=True).encode()
         answer = await call(self._bus, "POST", "/v1/forget/select", body, timeout_s=FORGET_TIMEOUT_S)
         return ForgetReceipt.model_validate_json(answer)
+
+    async def calibration(self) -> Calibration:
+        """What judged turns taught the gate."""
+        return Calibration.model_validate_json(await call(self._bus, "GET", "/v1/dream/calibration"))
 
     async def damage(self) -> DamageReport:
         """Files that cannot be read, with line and reason, and files that were left alone."""

@@ -202,6 +202,29 @@ class SessionState(Model):
     """Ordinal of its last turn when it failed: more turns mean another try."""
 
 
+class Judgement(Model):
+    """Whether one candidate of one turn would have helped, as the model sees it."""
+
+    turn: str
+    uid: str
+    surplus: float
+    """Log odds above the bar as it was fitted."""
+    helped: bool
+
+
+class Calibration(Model):
+    """`GET` and `PUT /v1/dream/calibration`: what judged turns taught the gate; see `bead.calibrating`."""
+
+    offsets: dict[str, float] = Field(default_factory=dict)
+    """Log odds by uid."""
+    shift: float = 0.0
+    """Log odds that the bar is moved by."""
+    judged: tuple[Judgement, ...] = ()
+    """Newest last; what the shift rests on."""
+    trace_seq: int = 0
+    """Of the last trace that was looked at."""
+
+
 class NightState(Model):
     """`GET /v1/dream/state`: what the nights know about each other, ids and numbers only."""
 
@@ -214,6 +237,8 @@ class NightState(Model):
     """Version whose card the model has widened, by uid."""
     keyed: dict[str, int] = Field(default_factory=dict)
     """Version for which the model was asked for a better key, by uid."""
+    calibration: Calibration = Calibration()
+    """What judged turns taught the gate; goes back with the run that made it."""
 
 
 class BeginRun(Model):
@@ -288,14 +313,3 @@ class Spent(Model):
     usd: float = 0.0
     unpriced: int = 0
     """Calls whose price is not known."""
-
-
-class Calibration(Model):
-    """`GET` and `PUT /v1/dream/calibration`: what judged turns taught the gate; see `bead_index.gate.calibrate`."""
-
-    offsets: dict[str, float] = Field(default_factory=dict)
-    """Log odds by uid."""
-    threshold_shift: float = 0.0
-    """Log odds that both thresholds are moved by."""
-    turns: int = 0
-    """Judged turns it rests on."""

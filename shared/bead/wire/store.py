@@ -298,6 +298,8 @@ class ChangeKind(StrEnum):
     TURN = "turn"
     CONVERSATION = "conversation"
     EPISODE = "episode"
+    CALIBRATION = "calibration"
+    """What the nights have taught the gate; `id` is always `gate`."""
 
 
 class Change(Model):

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from bead.blocks import fact_tokens
 from bead.facts import FactVersion, Sensitivity, Status, Trust
 from bead.recall import Cue, CueSource
+from bead.wire.dream import Calibration
 from bead.wire.index import RecallAnswer, RecallRequest
 from bead_index.evidence import EvidenceGate
 from bead_index.facts import VisibleFacts
@@ -28,6 +29,9 @@ class EverythingPasses:
     """A gate under which every fact passes, scored by the number in its key."""
 
     threshold = 0.0
+
+    def calibrate(self, calibration: Calibration) -> None:
+        """It knows better."""
 
     def judge(self, request: RecallRequest, facts: VisibleFacts) -> list[Judged]:
         return [Judged(known, float(known.fact.key[-1]), ()) for known in facts.all()]

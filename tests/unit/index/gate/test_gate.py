@@ -44,7 +44,8 @@ class Asked:
 
     def __init__(self, *subjects: Subject, offsets: dict[str, float] | None = None) -> None:
         self.cards = Cards()
-        self.gate = TriggerGate(offsets=offsets)
+        self.gate = TriggerGate()
+        self.gate.calibrate(0.0, offsets or {})
         for subject in subjects or (TESTS, PALETTE, FREEZE):
             self.cards.put(OWNER, SCOPE, subject)
 
