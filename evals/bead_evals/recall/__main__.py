@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bead_evals.recall import gates, latency, report, shipping
-from bead_evals.recall.suites import SUITES, Suite, load, read
+from bead_evals.recall.suites import HELD_OUT, SUITES, Suite, load, read
 
 RESULTS = Path(__file__).resolve().parents[2] / "results" / "recall.json"
 
@@ -31,13 +31,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     rows = list(gates.rows(suites, asked.seed))
     names = [suite.name for suite in suites]
-    result = report.document(rows, names, asked.seed)
+    held_out = () if asked.suite else load(folder=HELD_OUT)
+    unseen = list(gates.unseen_rows(held_out, asked.seed)) if held_out else []
+    result = report.document(rows, names, asked.seed, unseen, [suite.name for suite in held_out])
     if asked.save:
         RESULTS.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
     if asked.json:
         print(json.dumps(result, indent=2))
     else:
         print(f"commit {result['commit']}, seed {asked.seed}, pinned budget 0\n\n{report.table(rows, names)}")
+        if unseen:
+            print(f"\nheld out: nothing was fitted on or chosen by these\n\n{report.table(unseen, result['held_out'])}")
     return 0
 
 

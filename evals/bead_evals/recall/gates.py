@@ -58,6 +58,18 @@ def rows(suites: Sequence[Suite], seed: int) -> Iterator[Row]:
         yield Row("candidates + perfect judge, blind cards", tuple(_perfect(suite) for suite in suites), "the ceiling")
 
 
+def unseen_rows(suites: Sequence[Suite], seed: int) -> Iterator[Row]:
+    """The gates that ship, on suites that nothing was fitted on."""
+    yield Row("first design, strict default", tuple(map(_strict, suites)))
+    yield Row("BM25, two best", tuple(map(_bm25, suites)))
+    yield Row("rule cards", tuple(_in_use(suite, without_cards) for suite in suites))
+    yield Row("written cards", tuple(_in_use(suite, with_blind_cards) for suite in suites))
+    halves = [[_in_use(suite, _halved(random.Random(f"{seed}/{draw}"))) for suite in suites] for draw in range(HALVES)]
+    summed = tuple(sum(of_suite, Score()) for of_suite in zip(*halves, strict=True))
+    yield Row("written cards, random half removed", summed, f"{HALVES} draws")
+    yield Row("candidates + perfect judge, written cards", tuple(_perfect(suite) for suite in suites), "the ceiling")
+
+
 def _learned(suites: Sequence[Suite], seed: int) -> Iterator[Row]:
     nothing = folds.cards_of(without_cards, rules=False)
     by_rule = folds.cards_of(without_cards)

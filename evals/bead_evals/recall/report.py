@@ -21,8 +21,10 @@ def table(rows: Sequence[Row], suites: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def document(rows: Sequence[Row], suites: Sequence[str], seed: int) -> dict[str, Any]:
-    """Everything needed to check the table again."""
+def document(
+    rows: Sequence[Row], suites: Sequence[str], seed: int, unseen: Sequence[Row] = (), held_out: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Everything needed to check the tables again."""
     return {
         "what": "recall of needed facts, precision of injected facts, share of turns with a false injection",
         "commit": commit(),
@@ -31,18 +33,24 @@ def document(rows: Sequence[Row], suites: Sequence[str], seed: int) -> dict[str,
         "max_facts": 2,
         "learned": "leave one project out; the threshold from a leave-one-out inside the training projects",
         "suites": list(suites),
-        "rows": [
-            {
-                "gate": row.name,
-                "note": row.note,
-                "scores": {
-                    name: _numbers(each)
-                    for name, each in zip((*suites, "all"), (*row.scores, sum(row.scores, Score())), strict=True)
-                },
-            }
-            for row in rows
-        ],
+        "rows": _rows(rows, suites),
+        "held_out": list(held_out),
+        "held_out_rows": _rows(unseen, held_out),
     }
+
+
+def _rows(rows: Sequence[Row], suites: Sequence[str]) -> list[dict[str, Any]]:
+    return [
+        {
+            "gate": row.name,
+            "note": row.note,
+            "scores": {
+                name: _numbers(each)
+                for name, each in zip((*suites, "all"), (*row.scores, sum(row.scores, Score())), strict=True)
+            },
+        }
+        for row in rows
+    ]
 
 
 def commit() -> str:

@@ -15,6 +15,8 @@ from bead.recall import Cue, CueSource
 from bead_index.gate.index import Subject
 
 SUITES = Path(__file__).resolve().parents[2] / "suites" / "recall"
+HELD_OUT = SUITES / "held_out"
+"""Projects that nothing was fitted on or chosen by: what the gate does there is what to expect elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)

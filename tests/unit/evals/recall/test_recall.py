@@ -12,7 +12,7 @@ from bead_evals.recall import __main__ as command
 from bead_evals.recall import folds, gates, latency, shipping
 from bead_evals.recall.report import table
 from bead_evals.recall.scoring import Score, score
-from bead_evals.recall.suites import Suite, Turn, load, read
+from bead_evals.recall.suites import HELD_OUT, Suite, Turn, load, read
 from bead_evals.recall.training import Rows, fit
 from bead_index.gate.weights import MODEL
 
@@ -108,6 +108,15 @@ def test_the_gate_keeps_the_promised_numbers(suites: tuple[Suite, ...]) -> None:
     assert total.recall >= 0.60
     assert total.precision >= 0.85
     assert total.false_share <= 0.05
+
+
+def test_the_project_that_is_held_out_is_in_no_fit_and_is_told_apart() -> None:
+    held_out = load(folder=HELD_OUT)
+    assert held_out and not {suite.name for suite in held_out} & {suite.name for suite in load()}
+    rows = {row.name: row.scores[0] for row in gates.unseen_rows(held_out, seed=1)}
+    strict, rule, written = (rows[name] for name in ("first design, strict default", "rule cards", "written cards"))
+    assert strict.recall < rule.recall < written.recall
+    assert strict.precision < rule.precision < written.precision
 
 
 def test_nearly_every_needed_fact_is_among_the_candidates(suites: tuple[Suite, ...]) -> None:
