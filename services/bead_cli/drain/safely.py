@@ -6,9 +6,11 @@ time and hash are still what was read.
 """
 
 import errno
+import fcntl
 import hashlib
 import os
 import secrets
+import signal
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -34,6 +36,33 @@ class Changed(NotSafe):
     """It is not any more what was read."""
 
 
+@contextmanager
+def alone(file: int) -> Iterator[None]:
+    """Nobody else has this file open, and whoever opens it waits until we are done; as far as the system can say so.
+
+    A lease (fcntl(2)), where system and file system have them. Elsewhere the look just before is all there is.
+
+    Raises:
+        Changed: another program has it open.
+    """
+    if not hasattr(fcntl, "F_SETLEASE"):
+        yield
+        return
+    # What tells a holder that somebody waits would end this process; SIGURG does nothing by itself.
+    fcntl.fcntl(file, fcntl.F_SETSIG, signal.SIGURG)
+    try:
+        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+    except OSError as error:
+        if error.errno == errno.EAGAIN:
+            raise Changed("another program has it open") from None
+        yield
+        return
+    try:
+        yield
+    finally:
+        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+
+
 class Held(AbstractContextManager["Held"]):
     """One open file: what was read, and the descriptors through which it may be emptied."""
 
@@ -49,10 +78,11 @@ class Held(AbstractContextManager["Held"]):
         """Leave nothing in it.
 
         Raises:
-            Changed: it is not what was read; nothing was done.
+            Changed: it is not what was read, or another program has it open; nothing was done.
         """
-        self._require_unchanged()
-        os.ftruncate(self._file, 0)
+        with alone(self._file):
+            self._require_unchanged()
+            os.ftruncate(self._file, 0)
         os.fsync(self._file)
 
     def remove(self) -> None:
@@ -62,12 +92,29 @@ class Held(AbstractContextManager["Held"]):
         aside = f".bead-drained-{secrets.token_hex(8)}"
         with suppress(FileNotFoundError):
             os.rename(self._name, aside, src_dir_fd=self._folder, dst_dir_fd=self._folder)
-            found = os.stat(aside, dir_fd=self._folder, follow_symlinks=False)
-            if not (os.path.samestat(found, self._state) and found.st_size == 0):
-                with suppress(FileExistsError):
-                    os.link(aside, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder, follow_symlinks=False)
-            os.unlink(aside, dir_fd=self._folder)
+            if self._is_left_empty(aside):
+                os.unlink(aside, dir_fd=self._folder)
+            else:
+                self._give_back(aside)
             os.fsync(self._folder)
+
+    def _give_back(self, aside: str) -> None:
+        """Its name again; where something new has that, one that the next drain reads."""
+        try:
+            os.link(aside, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder, follow_symlinks=False)
+            os.unlink(aside, dir_fd=self._folder)
+        except FileExistsError:
+            kept = f"kept-{aside[-8:]}-{self._name}"
+            os.rename(aside, kept, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+
+    def _is_left_empty(self, aside: str) -> bool:
+        """Whether it is this file, nothing is in it, and nobody who opened it by its old name can still write."""
+        found = os.stat(aside, dir_fd=self._folder, follow_symlinks=False)
+        try:
+            with alone(self._file):
+                return os.path.samestat(found, self._state) and os.fstat(self._file).st_size == 0
+        except Changed:
+            return False
 
     def replace(self, data: bytes) -> None:
         """Put a file with `data` in its place, in one step: a crash leaves the old one or the new one.
@@ -84,8 +131,9 @@ class Held(AbstractContextManager["Held"]):
                 written.write(data)
                 written.flush()
                 os.fsync(file)
-            self._require_unchanged()
-            os.rename(temporary, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+            with alone(self._file):
+                self._require_unchanged()
+                os.rename(temporary, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
         except BaseException:
             with suppress(FileNotFoundError):
                 os.unlink(temporary, dir_fd=self._folder)

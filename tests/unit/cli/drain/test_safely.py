@@ -2,9 +2,12 @@
 
 import os
 import stat
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -192,3 +195,47 @@ def test_a_swap_between_look_and_opening_never_leads_outside(store: Path, tree: 
         flipping.join()
     assert read > 0
     assert outside(store).read_bytes() == OUTSIDE
+
+
+WRITER = """
+import os, select, sys
+number = 0
+while not select.select([0], [], [], 0)[0]:
+    file = os.open(sys.argv[1], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    os.write(file, b"line %d\\n" % number)
+    os.close(file)
+    number += 1
+print(number)
+"""
+ROUNDS = 30
+
+
+@pytest.mark.parametrize("action", ["empty", "remove"])
+def test_nothing_that_an_agent_adds_meanwhile_is_lost(store: Path, tree: Tree, action: str) -> None:
+    """The agent adds lines as fast as it can while the file is read and emptied again and again."""
+    path, taken, emptied, until = store / "ok.md", b"", 0, time.monotonic() + LIMIT_S
+    path.write_bytes(b"")
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as writer:
+        while emptied < ROUNDS and time.monotonic() < until:
+            with suppress(NotSafe), tree.hold("ok.md", to_empty=True) as held:
+                getattr(held, action)()
+                taken, emptied = taken + held.data, emptied + bool(held.data)
+        written = int(writer.communicate(b".")[0])
+    rest = b"".join(each.read_bytes() for each in store.iterdir() if each.is_file())
+    assert sorted((taken + rest).splitlines()) == sorted(b"line %d" % number for number in range(written))
+    assert emptied == ROUNDS
+    assert [name for name in os.listdir(store) if name.startswith(".bead")] == []
+
+
+@pytest.mark.parametrize("action", ["empty", "remove", "replace"])
+def test_a_file_that_another_program_has_open_stays(store: Path, tree: Tree, action: str) -> None:
+    program = "import sys; file = open(sys.argv[1], 'a'); print('open', flush=True); sys.stdin.read()"
+    command = [sys.executable, "-c", program, str(store / "ok.md")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None and other.stdout.readline() == b"open\n"
+        with tree.hold("ok.md", to_empty=True) as held, pytest.raises(Changed, match="another program"):
+            held.replace(b"rest") if action == "replace" else getattr(held, action)()
+        other.communicate()
+    assert (store / "ok.md").read_bytes() == b"fine"
