@@ -23,6 +23,9 @@ MOST = 1_000
 _MAX_BYTES = 4 << 20
 _MAX_EXPORT_BYTES = 256 << 20
 _MARKDOWN = ".md"
+_LINES = ".jsonl"
+_NO_FACT = b"{}"
+_FACTS = "store/facts/"
 
 
 class Copy(msgspec.Struct, frozen=True):
@@ -151,7 +154,11 @@ def forget_in_export(path: Path, gone: Gone, disk: Disk) -> Outcome:
         if each.is_symlink():
             continue
         data = files.read(each, _MAX_EXPORT_BYTES)
+        if facts := _facts_in_lines(each, data, gone):
+            disk.overwrite(each, facts)
+            data = files.read(each, _MAX_EXPORT_BYTES)
         if not gone.wanted.holds(data.decode("utf-8", "replace")):
+            removed += bool(facts)
             continue
         changes = None if each.suffix == _MARKDOWN else blanking.changes(each.name, data, gone.wanted.holds)
         if each.suffix == _MARKDOWN:
@@ -163,3 +170,25 @@ def forget_in_export(path: Path, gone: Gone, disk: Disk) -> Outcome:
             continue
         removed += 1
     return Outcome(removed, tuple(left))
+
+
+def _facts_in_lines(path: Path, data: bytes, gone: Gone) -> list[tuple[int, bytes]]:
+    """What takes the lines of JSONL that are the forgotten facts: whole, for a key may be made of the fact's words."""
+    changes: list[tuple[int, bytes]] = []
+    keys = {name[len(_FACTS) : -1] for name in gone.files if name.startswith(_FACTS) and name.endswith("/")}
+    at = 0
+    for line in data.split(b"\n") if path.suffix == _LINES else ():
+        if (key := _key_of(line)) and (key in keys or gone.wanted.holds(line.decode("utf-8", "replace"))):
+            changes.append((at, _NO_FACT.ljust(len(line))))
+        at += len(line) + 1
+    return changes
+
+
+def _key_of(line: bytes) -> str:
+    """The key of a fact as an export tells one; empty for any other line."""
+    try:
+        found = msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return ""
+    is_fact = isinstance(found, dict) and found.get("_type") == "memory"
+    return str(found.get("key", "")) if is_fact else ""

@@ -208,6 +208,21 @@ async def test_export_is_forgotten_in_and_one_that_is_away_is_named(store: Open,
     assert [bool(copy.owes) for copy in copies.known()] == [False, True]
 
 
+async def test_line_of_an_export_goes_whole_for_its_key_is_made_of_its_words(store: Open, tmp_path: Path) -> None:
+    export = tmp_path / "facts.jsonl"
+    facts = {"user/zebra-lantern": CANARY, "user/other": "It stays.", "user/short": "x"}
+    lines = [json.dumps({"_type": "memory", "key": key, "value": value}) for key, value in facts.items()]
+    export.write_text("".join(f"{line}\n" for line in lines))
+    Copies(store.home.copies, Disk()).note("export", export)
+    await store.write(CANARY, "user/zebra-lantern")
+    await store.write("x", "user/short")
+
+    await forget(store, match=CANARY, keys=["user/short"])
+
+    assert "zebra" not in export.read_text()
+    assert [json.loads(line).get("key") for line in export.read_text().splitlines()] == [None, "user/other", None]
+
+
 async def test_receipt_that_is_kept_names_no_key_and_no_text(store: Open) -> None:
     await store.write(CANARY, "user/quetzalcoatlus", trust=Trust.USER_STATED)
 
