@@ -1,6 +1,6 @@
 """The hooks of other real coding agents tell their prompts what matters, straight to the provider (D9).
 
-Codex, Gemini CLI and Qwen Code: each keeps what it was told in its history, and is told it once.
+Codex, Gemini CLI and Qwen Code: each keeps what it was told in its history, and is told it once. opencode has a plugin.
 """
 
 import json
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.agents import CODEX, GEMINI_CLI, QWEN_CODE, Agent
+from tests.harness.agents import CODEX, GEMINI_CLI, OPENCODE, QWEN_CODE, Agent
 from tests.harness.claude_code import Seat
 from tests.harness.desk import BEAD, UPSTREAM, AgentDesk
 from tests.harness.namespace import LoopbackNamespace
@@ -58,3 +58,21 @@ def test_a_prompt_is_told_what_matters_to_it_without_a_base_url_and_once(
         desk.agent.run(prompt, namespace=namespace, seat=direct, again=again)
         sent = main_requests(provider.model_requests()[before:], prompt.split()[0])
         assert sent and sent[0].decoded_body.decode().count(FACT) == 1
+
+
+def test_opencode_is_told_by_its_plugin_once_a_request(
+    tmp_path: Path, namespace: LoopbackNamespace, provider: Records
+) -> None:
+    desk = AgentDesk(tmp_path / "desk", namespace, provider, OPENCODE)
+    desk.open()
+    direct = Seat(desk.root, UPSTREAM)
+    desk.agent.prepare(direct)
+    desk.bead("write", "user/shipping", FACT)
+    plugin = desk.seat.home / ".config" / "opencode" / "plugin" / "bead.js"
+    plugin.parent.mkdir(parents=True, exist_ok=True)
+    plugin.write_text(desk.bead("prime", "--opencode-plugin")["text"])
+
+    desk.agent.run("TURN:one what day is it?", namespace=namespace, seat=direct)
+
+    sent = main_requests(provider.model_requests(), "TURN:one")
+    assert sent and {request.decoded_body.decode().count(FACT) for request in sent} == {1}

@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import shutil
 import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -27,6 +28,7 @@ examples:
   bead prime
   bead prime --memories-only
   bead prime --hook-json --harness claude       for a SessionStart hook
+  bead prime --opencode-plugin > ~/.config/opencode/plugin/bead.js
 """
 
 
@@ -42,6 +44,7 @@ def configure(parser: argparse.ArgumentParser, name: str) -> None:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--memories-only", action="store_true", help="without the words on how to use bead")
     which.add_argument("--no-memories", action="store_true", help="only the words on how to use bead")
+    which.add_argument("--opencode-plugin", action="store_true", help="print opencode's plugin that asks for it")
     parser.add_argument("--project", metavar="P", help="default: the project of this directory")
 
 
@@ -55,6 +58,13 @@ class Session(NamedTuple):
 
 def run(args: argparse.Namespace, context: Context) -> int:
     """Always 0: a hook that fails would only hide why."""
+    if args.opencode_plugin:
+        from bead_cli.opencode import plugin
+
+        program = shutil.which("bead", path=context.environ.get("PATH")) or os.path.realpath(sys.argv[0])
+        text = plugin([program, "--home", context.home])
+        context.output.document({"text": text}) if context.output.as_json else context.output.text(text)
+        return 0
     session = Session()
     if args.hook_json:
         firing.note(context.home, args.harness, "session-start")

@@ -86,3 +86,11 @@ def test_a_config_that_cannot_be_read_is_told_loudly(alone: Alone) -> None:
     alone.bead("write", "user/editor", "I edit in Helix")
     (alone.home / "config.yaml").write_text("prime: {max_items: none}\n")
     assert "prime.max_items" in context(alone.hook())
+
+
+def test_opencodes_plugin_starts_this_bead_on_this_home(alone: Alone) -> None:
+    text = alone.bead("prime", "--opencode-plugin", environ={"PATH": ""}).out
+    (line,) = [line for line in text.splitlines() if line.startswith("const PROGRAM = ")]
+    program, *rest = json.loads(line.removeprefix("const PROGRAM = "))
+    assert Path(program).is_absolute() and rest == ["--home", str(alone.home)]
+    assert not alone.home.exists()
