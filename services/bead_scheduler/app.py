@@ -3,10 +3,11 @@
 Notes of runs lie in the store; this service keeps nothing.
 """
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
@@ -19,6 +20,7 @@ from bead.bus.service import Service, create_api
 from bead.bus.transport import Transport
 from bead.clients.store import StoreClient
 from bead.settings import SchedulerSettings
+from bead.tasks import Tasks
 from bead.wire.health import Health
 from bead.wire.jobs import JobName, JobTable
 from bead_scheduler.table import Table, Work, look_quietly
@@ -66,13 +68,26 @@ def create_service(
         )
         beat.start()
         try:
-            yield
+            async with Tasks() as tasks:
+                tasks.start(follow_the_clock(beat, timedelta(seconds=settings.look_s)), name="follow the clock")
+                yield
         finally:
             beat.shutdown(wait=False)
 
     api = create_api("scheduler", resources, health, registry)
     _add_routes(api, table)
     return Service("scheduler", api, registry=registry)
+
+
+async def follow_the_clock(beat: AsyncIOScheduler, every: timedelta) -> None:
+    """The next look is never further off than `every`: when the wall clock is put back, the library would wait for it
+    to come again, be it hours or years."""
+    while True:
+        await asyncio.sleep(every.total_seconds())  # by a clock that nobody puts
+        soon = datetime.now(UTC) + every
+        for job in beat.get_jobs():
+            if job.next_run_time is not None and job.next_run_time > soon:
+                job.modify(next_run_time=datetime.now(UTC))
 
 
 def _add_routes(api: FastAPI, table: Table) -> None:

@@ -2,17 +2,20 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+from apscheduler.triggers.interval import IntervalTrigger
 
 from bead.bus.transport import DEFAULT_TIMEOUT_S, Answer, InProcessTransport, Transport
 from bead.clients.health import health
 from bead.clients.store import StoreClient
 from bead.errors import ServiceDown, Unavailable
 from bead.settings import SchedulerSettings
+from bead.tasks import Tasks
 from bead.wire.jobs import Job, JobName, JobResult, JobTable
-from bead_scheduler.app import create_service
+from bead_scheduler.app import create_service, follow_the_clock
 from tests.fakes.store import FakeStore
 
 YESTERDAY = datetime(2026, 11, 29, 12, tzinfo=UTC)
@@ -97,3 +100,21 @@ async def test_a_job_of_the_host_that_cannot_be_done_says_why(store: FakeStore) 
 
     last = jobs[JobName.DRAIN].last
     assert last is not None and last.message == "the folder of the agent's memories is not readable"
+
+
+async def test_a_clock_that_is_put_back_by_years_does_not_end_the_looking() -> None:
+    """What the library keeps is a moment of the wall clock; after the clock is put back that moment is far away."""
+    looked = asyncio.Event()
+
+    async def look() -> None:
+        looked.set()
+
+    beat = AsyncIOScheduler(timezone=UTC)
+    beat.add_job(look, IntervalTrigger(seconds=1), next_run_time=datetime.now(UTC) + timedelta(days=1_000))
+    beat.start()
+    try:
+        async with asyncio.timeout(10), Tasks() as tasks:
+            tasks.start(follow_the_clock(beat, timedelta(seconds=0.02)), name="follow")
+            await looked.wait()
+    finally:
+        beat.shutdown(wait=False)
