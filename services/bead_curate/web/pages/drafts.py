@@ -9,6 +9,18 @@ from bead_curate.web.app import Page
 from bead_curate.web.backend import Backend
 
 
+def draft_client(backend: Backend) -> DraftClient:
+    """The way to decide a draft.
+
+    Raises:
+        BadRequest: this page has no store.
+    """
+    bus = backend.bus("store")
+    if bus is None:
+        raise BadRequest("there is no store to decide drafts in")
+    return DraftClient(bus)
+
+
 async def drafts(backend: Backend) -> list[Draft]:
     """Every draft that waits, what most agents wrote first; none when the store does not answer."""
     bus = backend.bus("store")
@@ -28,10 +40,9 @@ def agents_of(draft: Draft) -> list[str]:
 async def decide(page: Page) -> Response:
     """Approve, approve in other words, or discard one draft."""
     name, decision = page.path("draft"), page.sent("decision")
-    bus = page.backend.bus("store")
-    if decision not in ("approve", "edit", "discard") or bus is None:
+    if decision not in ("approve", "edit", "discard"):
         raise BadRequest("a draft is approved, edited or discarded")
-    client = DraftClient(bus)
+    client = draft_client(page.backend)
     if decision == "discard":
         await client.discard(name)
         return page.go("/review", "Discarded the draft.")

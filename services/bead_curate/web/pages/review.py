@@ -18,7 +18,7 @@ from bead.wire.drafts import Draft
 from bead.wire.store import ReviewItem, WriteFact
 from bead_curate.web.app import Page
 from bead_curate.web.backend import Backend
-from bead_curate.web.pages.drafts import agents_of, drafts
+from bead_curate.web.pages.drafts import agents_of, draft_client, drafts
 from bead_curate.web.rendering import session_of
 from bead_curate.web.words import Piece, difference
 
@@ -91,21 +91,27 @@ async def bulk_preview(page: Page) -> Response:
     queue = await page.backend.store.review_queue()
     # What reads like an instruction is looked at one by one: nobody accepts it unseen.
     items = [item for item in queue.items if _fits(item, agent, "") and not (decision == "accept" and item.suspicious)]
-    return page.show("bulk.html", items=items[:_MOST_AT_ONCE], agent=agent, decision=decision)
+    waiting = [each for each in await drafts(page.backend) if agent in agents_of(each)]
+    chosen = [each for each in waiting if not (decision == "accept" and each.suspicious)]
+    return page.show(
+        "bulk.html", items=items[:_MOST_AT_ONCE], drafts=chosen[:_MOST_AT_ONCE], agent=agent, decision=decision
+    )
 
 
 async def bulk(page: Page) -> Response:
-    """Decide exactly the items that the preview showed."""
-    act = {"accept": page.backend.store.accept, "reject": page.backend.store.reject}.get(page.sent("decision"))
+    """Decide exactly the items and drafts that the preview showed."""
+    store, drained, decision = page.backend.store, draft_client(page.backend), page.sent("decision")
+    act = {"accept": (store.accept, drained.approve), "reject": (store.reject, drained.discard)}.get(decision)
     if act is None:
         raise BadRequest("many items are accepted or rejected")
     done, left = 0, 0
-    for item in page.sent_all("item")[:_MOST_AT_ONCE]:
-        try:
-            await act(item)
-            done += 1
-        except BeadError:
-            left += 1
+    for name, decide_one in zip(("item", "draft"), act, strict=True):
+        for each in page.sent_all(name)[:_MOST_AT_ONCE]:
+            try:
+                await decide_one(each)
+                done += 1
+            except BeadError:
+                left += 1
     said = f"{page.sent('decision').capitalize()}ed {done}."
     return page.go(
         "/review", said + (f" {left} could not be decided and still wait." if left else ""), is_good=not left
