@@ -65,7 +65,7 @@ def test_a_session_is_named_as_the_proxy_names_it(session: str) -> None:
 
 
 def test_a_bead_that_runs_is_asked_for_this_session(desk: Desk) -> None:
-    for _ in range(20):  # its limit is short, and this machine may be busy
+    for _ in range(60):  # its limit is short, and this machine may be busy
         shown = Shown(desk.home)
         if shown.out == "bead: 0 facts\n":
             break
