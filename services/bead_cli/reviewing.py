@@ -3,7 +3,7 @@
 No terminal here. Review items and drafts stand in one list; a decision asks the store and says what happened.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from bead.errors import BeadError, NotFound
@@ -28,6 +28,10 @@ class Waiting(NamedTuple):
     """Why it waits, and what accepting changes besides the text."""
     sources: tuple[str, ...]
     type: str | None = None
+    agent: str = ""
+    """Whose it is, as a decision about all of one agent means it."""
+    is_suspicious: bool = False
+    """It reads like an instruction: nobody accepts it along with others."""
 
 
 class Desk:
@@ -89,6 +93,21 @@ class Desk:
         path = f"/v1/drafts/{quoted(item.id)}/discard" if item.is_draft else f"/v1/queue/{quoted(item.id)}/reject"
         self._settled(self._ask("POST", path, {}), "rejected", item)
 
+    def all_of_agent(self, *, accept: bool) -> list[Waiting]:
+        """What a decision about everything of the current one's agent decides."""
+        item = self.current
+        found = [each for each in self.items if item is not None and each.agent == item.agent]
+        return [each for each in found if not (accept and each.is_suspicious)]
+
+    def decide_all(self, items: Sequence[Waiting], *, accept: bool) -> None:
+        """Accept or reject exactly these; what could not be decided still waits."""
+        before = self.decided
+        for each in items:
+            if each in self.items:
+                self.at = self.items.index(each)
+                self.accept() if accept else self.reject()
+        self.said = f"{'accepted' if accept else 'rejected'} {self.decided - before} of {len(items)}"
+
     def _in_other_words(self, item: Waiting, text: str) -> Any:
         """The person's words first, then the proposal as it stood is refused."""
         fact = {"body": text, "key": item.key, "trust": "user_stated", "sources": item.sources, "type": item.type}
@@ -147,9 +166,13 @@ class Desk:
 
 
 def _of_item(item: Mapping[str, Any]) -> Waiting:
-    about = f"{item['kind']}, by {item.get('harness') or item['trust']}, {str(item['created'])[:10]}"
+    agent = item.get("harness") or item["trust"]
+    about = f"{item['kind']}, by {agent}, {str(item['created'])[:10]}"
     notes = tuple(consequences(item))
-    return Waiting(item["id"], False, item["key"], item["body"], about, notes, tuple(item["sources"]), item.get("type"))
+    sources, is_suspicious = tuple(item["sources"]), bool(item.get("suspicious"))
+    return Waiting(
+        item["id"], False, item["key"], item["body"], about, notes, sources, item.get("type"), agent, is_suspicious
+    )
 
 
 def _of_draft(draft: Mapping[str, Any]) -> Waiting:
@@ -157,4 +180,5 @@ def _of_draft(draft: Mapping[str, Any]) -> Waiting:
     notes = [f"{'fact' if near['is_fact'] else 'draft'} {near['name']} says nearly the same" for near in draft["near"]]
     if draft["suspicious"]:
         notes.insert(0, "it reads like an instruction to a model: read it twice")
-    return Waiting(draft["id"], True, draft["key"], draft["body"], about, tuple(notes), ())
+    agent, is_suspicious = draft["agent"], bool(draft["suspicious"])
+    return Waiting(draft["id"], True, draft["key"], draft["body"], about, tuple(notes), (), None, agent, is_suspicious)

@@ -1,4 +1,4 @@
-"""`bead review` on a terminal: the list, one item with everything about it, and five keys (prompt_toolkit).
+"""`bead review` on a terminal: the list, one item with everything about it, and seven keys (prompt_toolkit).
 
 What they do is `reviewing`. Text that is shown comes from others: what could act on the terminal is replaced.
 """
@@ -13,9 +13,9 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.layout import ConditionalContainer, HSplit, Layout, Window
 from prompt_toolkit.layout.controls import BufferControl, FormattedTextControl
 
-from bead_cli.reviewing import Desk
+from bead_cli.reviewing import Desk, Waiting
 
-_KEYS = "j next  k back  a accept  e edit and accept  r reject  q end"
+_KEYS = "j next  k back  a accept  e edit and accept  r reject  A R all of this agent  q end"
 _EDITING = "the text in your words; Ctrl-S accepts it, Esc leaves it as it was"
 _LIST_ROWS = 8
 
@@ -26,6 +26,8 @@ class Screen:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self._is_editing = False
+        self._asked: tuple[bool, list[Waiting]] | None = None
+        """What one more press of the same key decides: whether it accepts, and exactly these."""
         self._buffer = Buffer(multiline=True)
         editing = Condition(lambda: self._is_editing)
         self._shown = Window(FormattedTextControl(self._text, focusable=True, show_cursor=False), wrap_lines=True)
@@ -51,18 +53,36 @@ class Screen:
 
         def on(*names: str, do: Callable[[], None]) -> None:
             for name in names:
-                keys.add(name, filter=reading)(lambda event: do())
+                keys.add(name, filter=reading)(lambda event: self._pressed(do))
 
         on("j", "down", do=lambda: self._desk.move(1))
         on("k", "up", do=lambda: self._desk.move(-1))
         on("a", do=lambda: self._desk.accept())
         on("r", do=lambda: self._desk.reject())
+        keys.add("A", filter=reading)(lambda event: self._decide_all(accept=True))
+        keys.add("R", filter=reading)(lambda event: self._decide_all(accept=False))
         on("e", do=self._edit)
         on("q", do=lambda: self.app.exit())
         keys.add("c-c")(lambda event: event.app.exit())
         keys.add("c-s", filter=editing)(self._accept_edited)
         keys.add("escape", filter=editing, eager=True)(lambda event: self._stop_editing())
         return keys
+
+    def _pressed(self, do: Callable[[], None]) -> None:
+        self._asked = None
+        do()
+
+    def _decide_all(self, *, accept: bool) -> None:
+        """The first press says what the second one does."""
+        desk, asked, self._asked = self._desk, self._asked, None
+        if asked is not None and asked[0] == accept:
+            desk.decide_all(asked[1], accept=accept)
+        elif items := desk.all_of_agent(accept=accept):
+            self._asked = (accept, items)
+            key, verb = ("A", "accept") if accept else ("R", "reject")
+            desk.said = f"{key} again: {verb} all {len(items)} of {items[0].agent}"
+        else:
+            desk.said = "what reads like an instruction is accepted one by one"
 
     def _edit(self) -> None:
         if self._desk.current is None:

@@ -121,6 +121,43 @@ def test_a_person_accepts_edits_and_rejects_by_keys(machine: Machine) -> None:
     assert machine.json("queue", "list")["items"] == []
 
 
+@pytest.fixture
+def drained(tmp_path: Path) -> Iterator[Machine]:
+    machine = Machine(tmp_path / "person")
+    folder = machine.root / ".claude" / "projects" / "-shop" / "memory"
+    folder.mkdir(parents=True)
+    for each in (folder, *list(folder.parents)[:4]):
+        each.chmod(0o700)
+    (folder / "MEMORY.md").write_text("- the quokka server listens on 48151\n- tabs are four wide\n- lunch is at one\n")
+    try:
+        assert machine.json("drain")["counts"] == {"created": 3}
+        yield machine
+    finally:
+        machine.end()
+
+
+def test_a_draft_is_approved_and_the_rest_of_its_agent_rejected_at_once(drained: Machine) -> None:
+    with review(drained) as terminal:
+        terminal.sees("1 of 3")
+        terminal.sees("draft, from claude")
+        terminal.sees("48151")
+        terminal.type("a")
+        terminal.sees("1 of 2")
+        terminal.type("R")
+        terminal.sees("R again: reject all 2 of claude")
+        terminal.type("j")
+        terminal.sees("2 of 2")
+        terminal.type("RR")
+        terminal.sees("rejected 2 of 2")
+        assert terminal.end() == 0
+        assert b"3 decided, 0 left" in terminal.said
+
+    assert [fact["body"] for fact in drained.json("memories", "--all")["facts"]] == [
+        "the quokka server listens on 48151"
+    ]
+    assert drained.json("drain")["counts"] == {"decided": 3}
+
+
 def test_a_review_that_is_left_decides_nothing(machine: Machine) -> None:
     with review(machine) as terminal:
         terminal.sees("1 of 3")

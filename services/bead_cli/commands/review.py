@@ -17,6 +17,8 @@ keys:
   a     accept: it is written as your own words
   e     edit it, then Ctrl-S accepts your text; Esc leaves it
   r     reject: the same proposal is refused from now on
+  A R   accept or reject everything of this one's agent, after one more press; what reads like an instruction is not
+        among what is accepted
   q     end
 
 Scripts use `bead queue` and `bead drafts`.
