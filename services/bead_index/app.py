@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import TypeVar
 
 import msgspec
+import structlog
 from fastapi import FastAPI
 from prometheus_client import CollectorRegistry
 
@@ -45,6 +46,7 @@ _BUILDING = "the search index is being built again from the store; try again soo
 _GATES: Mapping[str, Callable[[], Gate]] = {"cards": CardGate, "strict": EvidenceGate}
 
 Request = TypeVar("Request")
+log = structlog.get_logger()
 
 
 class Index:
@@ -121,7 +123,7 @@ class Index:
             return await search(self._worker, question)
         except Damaged:
             if not self._rebuilding.locked():
-                self._tasks.start(self.rebuild(), name="rebuild a damaged index")
+                self._tasks.start(self.rebuild(is_damaged=True), name="rebuild a damaged index")
             raise Unavailable(_BUILDING) from None
 
     async def applied(self, seq: int, wait_s: float) -> bool:
@@ -137,8 +139,10 @@ class Index:
         assert self._follower is not None
         await self._follower.check(REBUILD_S)
 
-    async def rebuild(self) -> None:
-        """Throw the file away and return when it is whole again.
+    async def rebuild(self, *, is_damaged: bool = False) -> None:
+        """Build the file anew, and return when it is in the place of the old one.
+
+        The old one answers until then, unless it is damaged: that one is thrown away first.
 
         Raises:
             Unavailable: not within ten minutes; it goes on in the background.
@@ -148,7 +152,10 @@ class Index:
             self._following.cancel()
             await asyncio.wait({self._following})
             try:
-                await self._follower.start_over()
+                self._follower.build_anew()
+                if is_damaged:
+                    log.warning("index.db is damaged; it is built again from the store")
+                    await self._follower.start_over()
             finally:
                 self._following = self._tasks.start(self._follower.run(), name="index follows the store")
             if not await self._follower.wait_compared(REBUILD_S):

@@ -17,9 +17,11 @@ from pydantic import ValidationError
 from bead.clients.store import StoreClient
 from bead.errors import BeadError, Corrupt, NotFound, Unavailable
 from bead.facts import FactVersion
+from bead.tasks import Tasks
 from bead.wire.dream import Calibration
 from bead.wire.store import Change, ChangeKind, ChangePage, Manifest
 from bead_index.batch import Batch, Turns, Versions
+from bead_index.builder import building
 from bead_index.database import Damaged, IndexFile, Position
 from bead_index.facts import FactTable
 from bead_index.pace import unhurried
@@ -40,6 +42,8 @@ _PIECE_S = 0.001
 BATCH_CHARACTERS = 1_000_000
 """Text of turns that is held in memory before it is written."""
 _FEW = 20
+MANY = 200
+"""So many facts, sessions and episodes that differ are written by a process of their own, with all others."""
 _KINDS = {ChangeKind.FACT: FACT, ChangeKind.TURN: TURN, ChangeKind.EPISODE: EPISODE}
 _FIRST_PAUSE_S = 0.05
 _LONGEST_PAUSE_S = 5.0
@@ -71,6 +75,8 @@ class Follower:
         self._compared = False
         self._ready = False
         self._whole = False
+        self._anew = False
+        """The next comparison builds the file, whatever it holds."""
         self._trouble = "the index has not been compared with the store yet"
         self._reported = False
         self._moved = asyncio.Condition()
@@ -130,6 +136,10 @@ class Follower:
         except TimeoutError:
             raise Unavailable(f"the index was not compared within {wait_s:g} s: {self._trouble or 'busy'}") from None
 
+    def build_anew(self) -> None:
+        """Let the next comparison build the file anew; file and facts in memory go on answering until then."""
+        self._compared, self._anew = False, True
+
     async def start_over(self) -> None:
         """Throw the file away; the next comparison builds it again. The facts in memory go on answering."""
         self._compared = self._whole = False
@@ -185,7 +195,7 @@ class Follower:
             await self._settle(Batch(), Position(page.epoch, page.seq))
         for some in _batches(page.changes):
             batch = await self._fetch(some)
-            await self._change_table(batch)
+            await self._change_table(batch, self._table)
             await self._settle(batch, Position(page.epoch, some[-1].seq))
 
     async def _settle(self, batch: Batch, position: Position) -> None:
@@ -267,8 +277,8 @@ class Follower:
         else:
             batch.episodes.append((episode, hash))
 
-    async def _change_table(self, batch: Batch) -> None:
-        table, until = self._table, time.monotonic() + _PIECE_S
+    async def _change_table(self, batch: Batch, table: FactTable) -> None:
+        until = time.monotonic() + _PIECE_S
         for key in batch.gone_facts:
             table.drop(key)
         for each in batch.facts:
@@ -278,26 +288,83 @@ class Follower:
                 until = time.monotonic() + _PIECE_S
 
     async def _compare(self) -> None:
-        """Make the copy equal to the store's manifest, fetching only what differs."""
+        """Make the copy equal to the store: what differs is fetched, and where that is much, the file built anew."""
         await self._calibrate()
         manifest = await self._store.manifest()
         wanted = {kind: _wanted(manifest, kind) for kind in _KINDS}
         held = {kind: await self._worker.write(partial(IndexFile.hashes, kind=name)) for kind, name in _KINDS.items()}
+        different = {kind: _different(wanted[kind], held[kind]) for kind in _KINDS}
+        if self._anew or sum(map(len, different.values())) > MANY:
+            await self._build(manifest)
+        else:
+            await self._mend(different, wanted, held)
+        # Built aside and swapped, so that what answers meanwhile is the old copy, whole.
+        table = await self._worker.write(lambda index: FactTable(unhurried(index.facts())))
+        position = await self._catch_up(table, Position(manifest.epoch, manifest.seq))
+        self._table, self._anew = table, False
+        await self._settle(Batch(), position)
+        self._ready = self._whole = True
+
+    async def _mend(
+        self,
+        different: dict[ChangeKind, dict[str, str]],
+        wanted: dict[ChangeKind, dict[str, str]],
+        held: dict[ChangeKind, dict[str, str | None]],
+    ) -> None:
         gone = Batch(
             gone_facts=_without(held[ChangeKind.FACT], wanted[ChangeKind.FACT]),
             gone_sessions=_without(held[ChangeKind.TURN], wanted[ChangeKind.TURN]),
             gone_episodes=_without(held[ChangeKind.EPISODE], wanted[ChangeKind.EPISODE]),
         )
-        await self._change_table(gone)
+        await self._change_table(gone, self._table)
         await self._write(gone)
-        different = {kind: _different(wanted[kind], held[kind]) for kind in _KINDS}
         await self._take_facts(different[ChangeKind.FACT])
         await self._take_sessions(different[ChangeKind.TURN])
         await self._take_episodes(different[ChangeKind.EPISODE])
-        # Built aside and swapped, so that what answers meanwhile is the old copy, whole.
-        self._table = await self._worker.write(lambda index: FactTable(unhurried(index.facts())))
-        await self._settle(Batch(), Position(manifest.epoch, manifest.seq))
-        self._ready = self._whole = True
+
+    async def _build(self, manifest: Manifest) -> None:
+        """Put a new file into the place of the old one, which follows the store until then."""
+        async with Tasks() as tasks, building(self._store, self._worker.new_path) as builder:
+            tasks.start(self._keep_up(manifest), name="follow while a new index is built")
+            await builder.build(manifest)
+        await self._worker.swap()
+        self._on_written(True)
+
+    async def _keep_up(self, manifest: Manifest) -> None:
+        """Bring changes to what answers meanwhile. Nothing is acknowledged: the new file has not seen them."""
+        seq = manifest.seq
+        while True:
+            try:
+                page = await self._store.changes(manifest.epoch, seq, POLL_S, 0.0)
+                if page.epoch != manifest.epoch:
+                    return
+                await self._change(page, self._table)
+                seq = page.seq
+            except (BeadError, Damaged, ValidationError) as error:
+                log.warning("changes wait until the new index is built", error=type(error).__name__)
+                return
+
+    async def _catch_up(self, table: FactTable, position: Position) -> Position:
+        """Bring `table` and the file to the store's newest change, before anybody is answered from them.
+
+        Raises:
+            Unavailable: the store has begun a new epoch.
+        """
+        while True:
+            page = await self._store.changes(position.epoch, position.seq)
+            if page.epoch != position.epoch:
+                raise Unavailable("the store has begun anew; the index compares once more")
+            if not page.changes:
+                return position
+            await self._change(page, table)
+            position = Position(page.epoch, page.seq)
+
+    async def _change(self, page: ChangePage, table: FactTable) -> None:
+        for some in _batches(page.changes):
+            batch = await self._fetch(some)
+            await self._change_table(batch, table)
+            await self._write(batch)
+            await self._worker.write(_purge_if_needed)
 
     async def _take_facts(self, wanted: dict[str, str]) -> None:
         if len(wanted) <= _FEW:

@@ -1,9 +1,12 @@
 """Blocking index work on two threads of its own: one writes, one reads, so that no search waits for a rebuild."""
 
 import asyncio
-from collections.abc import Callable
+import os
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from pathlib import Path
+from threading import Event
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -46,11 +49,21 @@ class Worker:
 
     async def reset(self) -> None:
         """Throw the file away; the next call makes an empty one."""
-        await self._on(self._reading, self._close_reader)
-        await self._on(self._recalling, self._close_recaller)
-        await self._on(self._writing, self._throw_away)
+        async with self._nobody_reads():
+            await self._on(self._writing, self._throw_away)
+
+    @property
+    def new_path(self) -> Path:
+        """Where another file is built that `swap` puts into the place of this one."""
+        return self._path.with_name(f"{self._path.name}.new")
+
+    async def swap(self) -> None:
+        """Put the file at `new_path` into the place of this one."""
+        async with self._nobody_reads():
+            await self._on(self._writing, self._swap)
 
     async def __aenter__(self) -> Self:
+        throw_away(self.new_path)  # of a process that was killed while it built
         return self
 
     async def __aexit__(
@@ -62,6 +75,32 @@ class Worker:
         self._recalling.shutdown()
         self._reading.shutdown()
         self._writing.shutdown()
+
+    @asynccontextmanager
+    async def _nobody_reads(self) -> AsyncIterator[None]:
+        """Both readers closed and held: one that closed later would take the new file's log with it."""
+        done = Event()
+        closed = [asyncio.Event(), asyncio.Event()]
+        pools = ((self._reading, self._close_reader), (self._recalling, self._close_recaller))
+        loop = asyncio.get_running_loop()
+
+        def hold(close: Callable[[], None], is_closed: asyncio.Event) -> None:
+            try:
+                close()
+            finally:
+                loop.call_soon_threadsafe(is_closed.set)
+                done.wait()
+
+        held = [
+            loop.run_in_executor(pool, hold, close, event) for (pool, close), event in zip(pools, closed, strict=True)
+        ]
+        try:
+            for event in closed:
+                await event.wait()
+            yield
+        finally:
+            done.set()
+            await asyncio.gather(*held)
 
     @staticmethod
     async def _on(pool: ThreadPoolExecutor, work: Callable[[], T]) -> T:
@@ -112,6 +151,12 @@ class Worker:
         if self._writer is not None:
             self._writer.close()
             self._writer = None
+
+    def _swap(self) -> None:
+        self._close_writer()
+        throw_away(self._path)
+        # Complete: whoever built it has closed it, and that put all of its log into it.
+        os.replace(self.new_path, self._path)
 
     def _throw_away(self) -> None:
         self._close_writer()

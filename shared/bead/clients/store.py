@@ -99,6 +99,22 @@ class StoreClient:
         query: dict[str, str | int | None] = {"scope": scope, "after": after, "limit": limit}
         return FactList.model_validate_json(await call(self._bus, "GET", "/v1/facts", query=query))
 
+    async def list_facts_raw(self, after: str | None = None, limit: int = 1_000) -> bytes:
+        """`list_facts` of all scopes, as the bytes that came; for handing on."""
+        return await call(self._bus, "GET", "/v1/facts", query={"after": after, "limit": limit})
+
+    async def history_raw(self, key: str) -> bytes:
+        """`history` as the bytes that came."""
+        return await call(self._bus, "GET", f"/v1/facts/{quote(key, safe='')}/history")
+
+    async def session_raw(self, session: str) -> bytes:
+        """`session` from its first turn, as the bytes that came."""
+        return await call(self._bus, "GET", f"/v1/sessions/{quote(session, safe='')}", query={"after": 0})
+
+    async def episode_raw(self, id: str) -> bytes:
+        """`episode` as the bytes that came."""
+        return await call(self._bus, "GET", f"/v1/episodes/{quote(id, safe='')}")
+
     async def mark(self, mark: Mark) -> FactVersion:
         """Pin, unpin or change the status of the current version."""
         body = mark.model_dump_json(exclude_none=True).encode()
