@@ -92,3 +92,37 @@ def test_transcript_is_blanked_in_place_and_stays_json(tmp_path: Path, monkeypat
     told = [json.loads(line) for line in path.read_text().splitlines()]
     assert [line["text"].strip() for line in told] == ["[forgotten]", "[forgotten]", "other"]
     assert VALUE in json.loads(elsewhere.read_text())["text"]
+
+
+@pytest.mark.parametrize(
+    ("harness", "place"),
+    [
+        ("Codex", ".codex/sessions/2026/12/01/rollout-2026-12-01T04-00-00-x.jsonl"),
+        ("Codex", ".codex/history.jsonl"),
+        ("Codex", ".codex/memories/MEMORY.md"),
+        ("Gemini CLI", ".gemini/tmp/3f1c/chats/session-2026-12-01.json"),
+        ("Gemini CLI", ".gemini/GEMINI.md"),
+        ("Qwen Code", ".qwen/projects/-repo/chats/s.jsonl"),
+        ("Qwen Code", ".qwen/QWEN.md"),
+        ("Qwen Code", ".qwen/memories/MEMORY.md"),
+        ("Claude Code", ".claude/projects/-repo/memory/MEMORY.md"),
+    ],
+)
+def test_files_of_every_agent_are_named_and_can_be_blanked(
+    harness: str, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    path = tmp_path / place
+    path.parent.mkdir(parents=True)
+    if path.suffix == ".md":
+        path.write_text(f"# Mine\n- {VALUE}\n- other\n")
+    else:
+        path.write_text(json.dumps({"messages": [{"content": f"he said {VALUE}"}, {"content": "other"}]}) + "\n")
+    size, wanted = path.stat().st_size, needles([VALUE])
+
+    found = transcripts.find({}, tmp_path, lambda data: holds(data.decode(), wanted))
+
+    assert [(each.harness, each.path, each.can_change) for each in found] == [(harness, path, True)]
+    assert transcripts.redact(path, lambda text: holds(text, wanted))
+    assert path.stat().st_size == size
+    assert "other" in path.read_text() and not holds(path.read_text(), wanted)
