@@ -60,13 +60,14 @@ COMPILE := $(BIN)/uv pip compile -q --universal --generate-hashes --no-header --
 lock: $(VENV)/dev.stamp  ## re-resolve locks/ from pyproject.toml
 	@$(COMPILE) pyproject.toml -o locks/run.txt
 	@$(COMPILE) pyproject.toml --group dev -o locks/dev.txt
+	@$(COMPILE) pyproject.toml --extra otel -c locks/dev.txt -o locks/otel.txt
 	@$(COMPILE) --group build -o locks/build.txt
 
 wheel: $(VENV)/dev.stamp  ## the wheel that the container image installs
 	@$(BIN)/python -m pip wheel -q --no-deps --no-build-isolation -w dist .
 
 wheelhouse: install  ## every locked wheel in deploy/wheels, for an image build without a network
-	@$(PIP) download --require-hashes --only-binary :all: --dest deploy/wheels -r locks/run.txt -r locks/build.txt
+	@$(PIP) download --require-hashes --only-binary :all: --dest deploy/wheels -r locks/otel.txt -r locks/build.txt
 
 clean:  ## remove the environment and build leftovers
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -1,4 +1,4 @@
-"""What lies in deploy/ renders: compose overrides by compose itself, and the rootless image is built."""
+"""What lies in deploy/compose renders, by compose itself; nothing of it is built or started here."""
 
 import json
 from typing import Any
@@ -34,3 +34,19 @@ def test_an_external_volume_is_the_home(stack: Stack) -> None:
     files = f"-f compose.yaml -f {REPOSITORY}/deploy/compose/external-volume.yaml"
     volumes = json.loads(stack.shell(f"docker compose {files} config --format json"))["volumes"]
     assert (volumes["home"]["external"], volumes["home"]["name"]) == (True, "bead-memory")
+
+
+def test_an_image_says_what_it_was_built_on(stack: Stack) -> None:
+    labels = json.loads(stack.shell("docker inspect bead:local --format '{{json .Config.Labels}}'"))
+    assert labels["org.opencontainers.image.base.name"] == "python:3.11-slim-bookworm"
+    assert labels["org.opencontainers.image.base.digest"] == ""
+
+
+def test_a_base_is_pinned_by_its_digest_and_traces_are_a_choice(stack: Stack) -> None:
+    digest = "sha256:" + "0" * 64
+    told = f"BEAD_BASE_DIGEST={digest} BEAD_IMAGE_LOCK=otel docker compose config --format json"
+    services = json.loads(stack.shell(told))["services"]
+    built = [each["build"]["args"] for each in services.values() if "build" in each]
+    assert {(each["BASE_DIGEST"], each["LOCK"]) for each in built} == {(digest, "otel")}
+    dockerfile = (REPOSITORY / "deploy/Dockerfile").read_text()
+    assert dockerfile.count("FROM ${BASE}${BASE_DIGEST:+@${BASE_DIGEST}}") == dockerfile.count("\nFROM ") == 2
