@@ -131,6 +131,7 @@ def _verify(context: Context, text: str) -> int:
                 "found": [{"path": each.path, "disguises": each.disguises} for each in seen.traces],
                 "words_in_index": [each.path for each in seen.hints],
                 "unread": seen.unread,
+                "encrypted": seen.encrypted,
             }
         )
         return 1 if seen.traces or seen.unread else 0
@@ -140,6 +141,10 @@ def _verify(context: Context, text: str) -> int:
         output.text(f"{output.stored(hint.path)}: {', '.join(hint.hints)}; other texts may say that word")
     for path in seen.unread:
         output.text(output.style("yellow", f"not readable: {output.stored(path)}"))
+    if seen.encrypted:
+        output.text(f"{len(seen.encrypted)} encrypted files, which nobody can look into without their key:")
+        for path in seen.encrypted[:_MOST_SHOWN]:
+            output.text(output.style("dim", f"  {output.stored(path)}"))
     result = f"{len(seen.traces)} files hold it" if seen.traces else "it is nowhere"
     output.text(f"looked at {seen.files} files, {seen.bytes} bytes, and their names: {result}")
     return 1 if seen.traces or seen.unread else 0

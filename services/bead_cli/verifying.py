@@ -11,6 +11,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+from bead.age.header import VERSION_LINE
 from bead_cli.disguises import Disguises, disguises, places
 
 _PIECE_BYTES = 16 << 20
@@ -19,6 +20,7 @@ _MOST_PROCESSES = 4
 _HERE_BYTES = 8 << 20
 _BATCH = 100
 _INDEX = "index.db"
+_ENCRYPTED = (VERSION_LINE, b"-----BEGIN AGE ENCRYPTED FILE-----")
 
 
 class Trace(NamedTuple):
@@ -28,6 +30,8 @@ class Trace(NamedTuple):
     disguises: tuple[str, ...]
     hints: tuple[str, ...] = ()
     """Of an index: words of the value, which may be another text's."""
+    is_encrypted: bool = False
+    """Whether it is a file of age, whose content was not seen."""
 
 
 class Verified(NamedTuple):
@@ -38,6 +42,8 @@ class Verified(NamedTuple):
     traces: tuple[Trace, ...]
     hints: tuple[Trace, ...]
     unread: tuple[str, ...]
+    encrypted: tuple[str, ...] = ()
+    """Files of age, binary or armoured: nobody can look into them without their key."""
 
 
 def verify(root: Path, value: str, tell: Callable[[int, int], None]) -> Verified:
@@ -46,16 +52,22 @@ def verify(root: Path, value: str, tell: Callable[[int, int], None]) -> Verified
     paths, size = _files(root)
     found: list[Trace] = []
     unread: list[str] = []
+    encrypted: list[str] = []
     done = 0
     for batch, results in _batches(paths, size, wanted):
         done += batch
         tell(done, len(paths))
         for trace in results:
-            (unread.append(trace.path) if not trace.disguises and not trace.hints else found.append(trace))
+            if trace.is_encrypted:
+                encrypted.append(trace.path)
+            if trace.disguises or trace.hints:
+                found.append(trace)
+            elif not trace.is_encrypted:
+                unread.append(trace.path)
     found += _names(root, wanted)
     traces = tuple(sorted(trace for trace in found if trace.disguises))
     hints = tuple(sorted(trace for trace in found if not trace.disguises))
-    return Verified(len(paths), size, traces, hints, tuple(sorted(unread)))
+    return Verified(len(paths), size, traces, hints, tuple(sorted(unread)), tuple(sorted(encrypted)))
 
 
 def _batches(paths: list[str], size: int, wanted: Disguises) -> Iterator[tuple[int, list[Trace]]]:
@@ -80,25 +92,33 @@ def _prepare(wanted: Disguises) -> None:
 
 
 def look(paths: list[str]) -> list[Trace]:
-    """The work of one process: what these files hold; a file that cannot be read has neither disguise nor hint."""
+    """The work of one process: what these files hold; one that cannot be read has neither disguise nor hint."""
     found: list[Trace] = []
     for path in paths:
-        traces: set[str] = set()
-        hints: set[str] = set()
         try:
-            for piece in _pieces(path):
-                more, vague = places(piece, _wanted[0])
-                traces |= more
-                hints |= vague
+            trace = _look_at(path)
         except FileNotFoundError:
             continue
         except OSError:
-            found.append(Trace(path, ()))
-            continue
-        is_index = os.path.basename(path).startswith(_INDEX)
-        if traces or (hints and is_index):
-            found.append(Trace(path, tuple(sorted(traces)), tuple(sorted(hints)) if is_index else ()))
+            trace = Trace(path, ())
+        if trace is not None:
+            found.append(trace)
     return found
+
+
+def _look_at(path: str) -> Trace | None:
+    traces: set[str] = set()
+    hints: set[str] = set()
+    is_encrypted = False
+    for number, piece in enumerate(_pieces(path)):
+        is_encrypted |= number == 0 and piece.startswith(_ENCRYPTED)
+        more, vague = places(piece, _wanted[0])
+        traces |= more
+        hints |= vague
+    is_index = os.path.basename(path).startswith(_INDEX)
+    if not (traces or is_encrypted or (hints and is_index)):
+        return None
+    return Trace(path, tuple(sorted(traces)), tuple(sorted(hints)) if is_index else (), is_encrypted)
 
 
 def _pieces(path: str) -> Iterator[bytes]:

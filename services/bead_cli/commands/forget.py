@@ -24,7 +24,8 @@ bead keeps. The same text is refused afterwards, and left out of what is capture
 block and file. Without TEXT it is read from a question or from standard input, so that it is not in the shell's
 history. What says the same in other words is only named: give its KEY along with --match to take it too.
 --from-session takes all that was said in a session and what was learnt only there.
---verify reads a text the same way and looks for it, in every disguise, in every byte of the home.
+--verify reads a text the same way and looks for it, in every disguise, in every byte of the home; encrypted files are
+named, for nobody can look into them without their key.
 
 What the agent's own program or the model's provider keeps is not in bead's hands; --transcripts names the files of
 agents on this machine that hold the text and, after a second question, blanks it there.

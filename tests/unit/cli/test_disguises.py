@@ -72,6 +72,21 @@ def test_scan_of_a_folder_names_files_and_folders_and_writes_nothing(tmp_path: P
     assert (whole.files, sorted(tmp_path.rglob("*"))) == (2, before)
 
 
+def test_scan_says_which_files_it_cannot_look_into(tmp_path: Path) -> None:
+    (tmp_path / "sealed.age").write_bytes(b"age-encryption.org/v1\n-> X25519 x\n" + bytes(100))
+    (tmp_path / "armoured.txt").write_text(
+        "-----BEGIN AGE ENCRYPTED FILE-----\nYWdl\n-----END AGE ENCRYPTED FILE-----\n"
+    )
+    (tmp_path / "both.age").write_bytes(b"age-encryption.org/v1\n" + RAW)
+    (tmp_path / "plain.md").write_text("age-encryption.org is a site\n")
+
+    seen = verify(tmp_path, VALUE, lambda done, total: None)
+
+    assert [Path(path).name for path in seen.encrypted] == ["armoured.txt", "both.age", "sealed.age"]
+    assert [Path(trace.path).name for trace in seen.traces] == ["both.age"]
+    assert seen.unread == ()
+
+
 def test_transcript_is_blanked_in_place_and_stays_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     path = tmp_path / ".claude" / "projects" / "-repo" / "s.jsonl"
