@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: dream-real help up install test check lint types e2e harnesses torture soak bench lock wheel wheelhouse clean
+.PHONY: dream-real help up install test check lint types e2e harnesses torture canaries soak bench lock wheel wheelhouse clean
 
 help:  ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +42,10 @@ harnesses: $(VENV)/dev.stamp  ## six more real coding agents (root, npm); keeps 
 
 torture: $(VENV)/dev.stamp  ## every crash test of the store (root, some 15 minutes); keeps evals/results/torture.json
 	@$(BIN)/python -m tests.torture --save
+
+canaries: $(VENV)/dev.stamp  ## texts through every way in, forgotten, and every byte looked at (some 3 minutes)
+	@BEAD_CANARIES=all $(BIN)/pytest -q tests/canaries/test_forgotten.py
+	@BEAD_CANARIES=30 $(BIN)/pytest -q -n 4 --dist worksteal tests/contract/store/test_canaries.py
 
 soak: $(VENV)/dev.stamp  ## an hour of conversations: errors, memory, slowness; keeps evals/results/soak.json
 	@$(BIN)/bead bench soak --seconds 3600 --save

@@ -3,9 +3,10 @@
 import json
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from tests.e2e.bead_process import LIMIT_S, Machine, read_until
 from tests.harness.records import Records
 from tests.unit.proxy.protocols.talk import SPOKEN, Said, Talk
 
+_ANSWER_S = 300.0
+"""A forget on a machine that is busy with other things."""
 AGENTS = ("claude", "codex", "gemini", "qwen")
 
 
@@ -86,22 +89,36 @@ class World:
         url = f"http://127.0.0.1:{self.machine.ports['curate']}{path}"
         return _asked(urllib.request.Request(url, json.dumps(body).encode() if body else None, headers, method=method))
 
-    def say(self, text: str, session: str, *, protocol: str = "anthropic", system: str = "You help.") -> str:
-        """One prompt of an agent through the proxy: what the provider was sent, which is all that a model hears."""
+    def store(self, method: str, path: str, body: Any = None) -> Any:
+        """What the store answers a person's program, through curate; an error too."""
+        said = self.curate(method, f"/api/store{path}", body, "admin")
+        return json.loads(said) if said else None
+
+    def say(self, text: str, session: str, *, protocol: str = "anthropic") -> str:
+        """One prompt of an agent through the proxy; see `send`."""
+        return self.send(Talk((Said(text),)), session, protocol=protocol)
+
+    def send(self, talk: Talk, session: str, *, protocol: str = "anthropic") -> str:
+        """A request through the proxy: what the provider was sent for it, which is all that a model hears."""
         spoken = next(each for each in SPOKEN if each.name == protocol)
-        document = spoken.told(Talk((Said(text),), system=system))
+        document = spoken.told(talk)
         if protocol != "gemini":
             document["stream"] = True
         before = len(self.records.model_requests())
-        headers = {
-            "Content-Type": "application/json",
-            "X-Api-Key": "dummy",
-            "X-Bead-Session": session,
-            "X-Bead-Project": "shop",
-        }
-        url = f"http://127.0.0.1:{self.machine.ports['proxy']}/t/{self.token('proxy')}{spoken.target}"
-        _asked(urllib.request.Request(url, json.dumps(document).encode(), headers, method="POST"))
+        self.raw_request(json.dumps(document).encode(), session, spoken.target)
         return "\n".join(each.decoded_body.decode() for each in self.records.wait_for(before + 1)[before:])
+
+    def raw_request(self, body: bytes, session: str = "odd", target: str = "/v1/messages") -> str:
+        """Any bytes to the proxy."""
+        headers = {"Content-Type": "application/json", "X-Api-Key": "dummy", "X-Bead-Session": session}
+        url = f"http://127.0.0.1:{self.machine.ports['proxy']}/t/{self.token('proxy')}{target}"
+        return _asked(urllib.request.Request(url, body, {**headers, "X-Bead-Project": "shop"}, method="POST"))
+
+    def until(self, holds: Callable[[], bool]) -> None:
+        """Wait for what another process does by itself."""
+        end = time.monotonic() + LIMIT_S
+        while not holds():
+            assert time.monotonic() < end, "it did not happen in time"
 
     def _typed(self, argv: tuple[str, ...], text: str) -> str:
         done = subprocess.run(
@@ -122,7 +139,7 @@ _HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"n
 
 def _asked(request: urllib.request.Request) -> str:
     try:
-        with urllib.request.urlopen(request, timeout=LIMIT_S) as answer:
+        with urllib.request.urlopen(request, timeout=_ANSWER_S) as answer:
             return str(answer.read().decode())
     except urllib.error.HTTPError as error:
         with error:
