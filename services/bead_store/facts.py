@@ -164,10 +164,14 @@ class Facts:
         return True
 
     def finish_interrupted(self) -> None:
-        """After a crash between a new version and the mark on the old one: mark it now."""
+        """After a crash between new versions and the marks on the old ones: mark them now.
+
+        Marks are made in the order of the versions, so one that is marked has no unmarked one below it.
+        """
         for entry in self._catalogue.entries():
-            if len(entry.versions) > 1:
-                self._mark_superseded(entry.key, entry.versions[-2])
+            for version in reversed(entry.versions[:-1]):
+                if not self._mark_superseded(entry.key, version):
+                    break
 
     def mark_behind(self) -> None:
         """Let old versions say what they are. For readers only (I1), so nobody has waited for it; a crash before this
@@ -306,15 +310,20 @@ class Facts:
         self._audit.record("queued", uid, version=version)
         return WriteAnswer(verb=Verb.QUEUED, key=key, uid=uid, version=version, review_id=item)
 
-    def _mark_superseded(self, key: str, version: int) -> None:
-        """The old version says what it is. It is for readers only, so trouble here never undoes a write (I1)."""
+    def _mark_superseded(self, key: str, version: int) -> bool:
+        """Let the old version say what it is; whether it did not yet.
+
+        It is for readers only, so trouble here never undoes a write (I1).
+        """
         try:
             seen = stamp_of(str(layout.version_path(self._folder, key, version)))
             data, fact, place = self._catalogue.read_version(key, version)
             if fact.status in (Status.CURRENT, Status.DORMANT):
                 self._disk.replace(place.path, rewrite_fact(data, Rewrite(status=Status.SUPERSEDED), place), seen)
+                return True
         except BeadError as error:
             log.warning("an old version keeps its old status", uid=self._catalogue.uid(key), error=error.code)
+        return False
 
     def _rewrite(self, current: FactVersion, change: Rewrite) -> None:
         seen = stamp_of(str(layout.version_path(self._folder, current.key, current.version)))

@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 from functools import partial
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
@@ -16,6 +16,11 @@ from bead.errors import Unavailable
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+PAUSE_S = 0.1
+"""So long nothing is asked before a lane does what nobody waits for: a row of writes is not held up between two."""
+MOST_JOBS = 200
+"""After so many jobs it is done though the row goes on, so that what is put off has a bound (I17)."""
 
 
 class _Job(NamedTuple):
@@ -33,7 +38,7 @@ class Lane:
 
     def __init__(self, name: str) -> None:
         self.behind: Callable[[], None] | None = None
-        """Done after each job, when its caller has the answer already, and before the next one."""
+        """Done in the pause after a row of jobs, when their callers have their answers, and before the next job."""
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._lock = Lock()
         self._is_closed = False
@@ -62,11 +67,22 @@ class Lane:
         self._thread.join()
 
     def _serve(self) -> None:
-        while (job := self._jobs.get()) is not None:
-            _do(job)
-            if self.behind:
-                _do_behind(self.behind, job.loop)
-            del job  # what it holds must not live until the next one comes
+        row, is_open = 0, True  # jobs since what is behind them was done the last time
+        while is_open:
+            with contextlib.suppress(Empty):
+                job = self._jobs.get(timeout=PAUSE_S if row else None)
+                if job is not None:
+                    _do(job)
+                    loop = job.loop
+                    del job  # what it holds must not live until the next one comes
+                    row += self.behind is not None
+                    if row < MOST_JOBS:
+                        continue
+                else:
+                    is_open = False
+            if self.behind and row:
+                _do_behind(self.behind, loop)
+            row = 0
 
 
 def _do(job: _Job) -> None:

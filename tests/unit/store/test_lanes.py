@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from bead.errors import Unavailable
-from bead_store.lanes import Lane
+from bead_store.lanes import MOST_JOBS, Lane
 
 
 async def test_work_in_a_lane_never_overlaps() -> None:
@@ -63,3 +63,34 @@ async def test_closed_lane_says_that_the_store_is_stopping() -> None:
 
     with pytest.raises(Unavailable, match="stopping"):
         await lane.run(print)
+
+
+async def test_what_is_behind_waits_for_a_pause_and_is_done_before_the_lane_ends() -> None:
+    done = await _row(50)
+
+    assert done == ["job"] * 50 + ["behind"]
+
+
+async def test_what_is_behind_is_done_though_the_row_never_pauses() -> None:
+    done = await _row(MOST_JOBS + 50)
+
+    assert done == ["job"] * MOST_JOBS + ["behind"] + ["job"] * 50 + ["behind"]
+
+
+async def _row(jobs: int) -> list[str]:
+    """What a lane does when so many jobs wait for it at once, and is then closed."""
+    lane = Lane("test")
+    done: list[str] = []
+    lane.behind = lambda: done.append("behind")
+    all_wait = threading.Event()
+
+    def first() -> None:
+        assert all_wait.wait(5)
+        done.append("job")
+
+    row = [asyncio.ensure_future(lane.run(first))]
+    row += [asyncio.ensure_future(lane.run(done.append, "job")) for _ in range(jobs - 1)]
+    asyncio.get_running_loop().call_soon(all_wait.set)  # behind the first step of each of them
+    await asyncio.gather(*row)
+    lane.close()
+    return done
