@@ -120,6 +120,6 @@ def is_running(pid: int) -> bool:
     """Not gone, and not just waiting to be reaped by somebody else."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # before it was opened, or before it was read
         return False
     return state != "Z" and os.path.exists(f"/proc/{pid}")
