@@ -66,7 +66,7 @@ def require_format(home: Home, disk: Disk, newest: int = FORMAT) -> None:
     if found > newest:
         raise HomeUnusable(
             f"{home.root} was written by a newer bead (form {found}, this one knows {newest}) and is left alone; use "
-            f"that version, or the copy {copy_of(home, newest)} if 'bead migrate' made one"
+            f"that version, or the copy {copy_of(home, newest).name} that 'bead migrate' has made and told"
         )
     if found < newest:
         raise HomeUnusable(
@@ -75,13 +75,15 @@ def require_format(home: Home, disk: Disk, newest: int = FORMAT) -> None:
         )
 
 
-def copy_of(home: Home, form: int) -> Path:
-    """Where `migrate` puts the home as it was in `form`."""
-    return home.root.with_name(f"{home.root.name}.form-{form}")
+def copy_of(home: Home, form: int, folder: Path | None = None) -> Path:
+    """Where `migrate` puts the home as it was in `form`: in `folder`, or beside the home."""
+    return (folder or home.root.parent) / f"{home.root.name}.form-{form}"
 
 
-async def migrate(home: Home, newest: int = FORMAT, steps: Mapping[int, Step] = STEPS) -> Migrated:
-    """Bring a home to `newest`; the home as it was lies beside it, whole, before the first step begins.
+async def migrate(
+    home: Home, newest: int = FORMAT, steps: Mapping[int, Step] | None = None, folder: Path | None = None
+) -> Migrated:
+    """Bring a home to `newest`; the home as it was lies in `folder` (default: beside it) before the first step begins.
 
     Raises:
         StoreLocked: bead runs on it.
@@ -96,12 +98,12 @@ async def migrate(home: Home, newest: int = FORMAT, steps: Mapping[int, Step] = 
             require_format(home, Disk(), newest)
         if before == newest:
             return Migrated(before, before, None)
-        copy = copy_of(home, before)
+        copy = copy_of(home, before, folder)
         disk = Disk()
         _copy(home, copy, before)
         Copies(home.copies, disk).note("export", copy)  # a forget reaches it, or says that it does not
         for form in range(before, newest):
-            steps[form](home, disk)
+            (STEPS if steps is None else steps)[form](home, disk)
             disk.replace(_file(home), f"{form + 1}\n".encode())
         return Migrated(before, newest, copy)
 

@@ -107,3 +107,14 @@ async def test_with_nothing_to_do_nothing_is_done(home: Home) -> None:
     await begun(home)
     assert (await migrate(home)).copy is None
     assert not copy_of(home, FORMAT).exists()
+
+
+async def test_the_copy_goes_where_it_can_be_written(home: Home, tmp_path: Path) -> None:
+    """In a container nothing beside the home can be."""
+    await begun(home)
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    done = await migrate(home, FORMAT + 2, STEPS, folder)
+    assert done.copy == folder / f"{home.root.name}.form-{FORMAT}"
+    assert read_format(Home(done.copy)) == FORMAT
+    assert not copy_of(home, FORMAT).exists()
