@@ -21,6 +21,7 @@ from bead.tasks import Tasks
 from bead.wire.health import Health
 from bead.wire.store import UseRefreshed
 from bead_store import files, sections
+from bead_store.asking import ask_refusing_disk
 from bead_store.audit import Audit
 from bead_store.backup_routes import add_backup_routes
 from bead_store.backups import Backups
@@ -343,6 +344,7 @@ class Store:
         self.tasks.start(self.edits.run(), name="look at edited files")
         self.regrouping.soon()
         self.tasks.start(self.heard.run(), name="listen to agents")
+        self.tasks.start(ask_refusing_disk(self.disk, self._home.root, self.slow_lane), name="ask a disk that refused")
         if self._watches:
             self.tasks.start(self.watch.run(), name="watch files")
 

@@ -27,10 +27,12 @@ TEMPORARY_PREFIX = ".tmp-"
 DIRECTORY_MODE = 0o700
 FILE_MODE = 0o600
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
-_REMEMBERED = 65_536
+_REMEMBERED = 8_192
 """Stamps of own writes that are kept; a file event comes within seconds."""
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
 _ZEROS = 1 << 20
+_PROBE_BYTES = 16 << 10
+"""More than most facts have: a disk with only room for a name is full still."""
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _NOTHING_LEFT = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 """It is this process or this machine that cannot open anything now; the file is well."""
@@ -234,6 +236,20 @@ class Disk:
         """Raises WritesStopped when what was appended may be lost: call before telling that something is there."""
         if self.stopped:
             raise WritesStopped(self.stopped)
+
+    def probe(self, folder: Path) -> None:
+        """After a refusal: try whether a file can be written in `folder` again; `refusing` is what that shows.
+
+        A failed fsync is another matter: what the kernel lost comes back by no write, so `stopped` stays.
+
+        Raises:
+            Unavailable: the disk still refuses; nothing is left behind.
+        """
+        if self.refusing is None:
+            return
+        with self._writing(folder):
+            temporary, _ = self._temporary(folder, bytes(_PROBE_BYTES))
+            os.unlink(temporary)
 
     @property
     def is_settled(self) -> bool:

@@ -1,5 +1,6 @@
 """The one place that writes: never over another file, never half, and never again after a failed fsync (I2)."""
 
+import asyncio
 import errno
 import os
 import resource
@@ -12,7 +13,9 @@ import pytest
 
 from bead.errors import DamagedFile, Unavailable, WritesStopped
 from bead_store import files, layout
+from bead_store.asking import ask_refusing_disk
 from bead_store.files import Disk
+from bead_store.lanes import Lane
 from bead_store.lock import HomeLock
 from bead_store.review import ReviewFiles
 from tests.syscalls import recorded
@@ -106,6 +109,56 @@ def test_a_disk_that_became_read_only_is_said_until_a_write_works_again(small_di
     disk.append(small_disk / "log", b"y")
     assert disk.refusing is None
     disk.sync_appended()
+
+
+def test_a_probe_says_full_until_there_is_room_and_leaves_nothing(small_disk: Path) -> None:
+    disk = Disk()
+    (small_disk / "another program's").write_bytes(bytes(56 << 10))
+    with pytest.raises(Unavailable, match="disk is full"):
+        disk.create(small_disk / "new", b"x" * 20_000)
+
+    with pytest.raises(Unavailable, match="disk is full"):
+        disk.probe(small_disk)
+    assert disk.refusing and "full" in disk.refusing
+    (small_disk / "another program's").unlink()
+    disk.probe(small_disk)
+
+    assert disk.refusing is None
+    assert list(small_disk.iterdir()) == []
+
+
+async def test_a_full_disk_that_gets_room_is_well_again_without_another_write(small_disk: Path) -> None:
+    disk, lane = Disk(), Lane("test")
+    (small_disk / "another program's").write_bytes(bytes(56 << 10))
+    with pytest.raises(Unavailable, match="disk is full"):
+        disk.create(small_disk / "new", b"x" * 20_000)
+    asked = asyncio.Event()
+    probe, loop = disk.probe, asyncio.get_running_loop()
+
+    def noted(folder: Path) -> None:
+        probe(folder)
+        loop.call_soon_threadsafe(asked.set)  # not after a refusal, which raises
+
+    disk.probe = noted  # type: ignore[method-assign]  # to hear of it
+    asking = asyncio.ensure_future(ask_refusing_disk(disk, small_disk, lane, pause_s=0.01))
+    (small_disk / "another program's").unlink()
+    async with asyncio.timeout(5):
+        await asked.wait()
+    asking.cancel()
+    lane.close()
+
+    assert disk.refusing is None
+
+
+def test_a_probe_never_makes_a_failed_fsync_good(tmp_path: Path) -> None:
+    disk = Disk()
+    disk.refusing = "the disk is full"
+    with recorded(files, fail={"fsync": OSError(errno.EIO, "Input/output error")}), pytest.raises(WritesStopped):
+        disk.probe(tmp_path)
+    with pytest.raises(WritesStopped):
+        disk.probe(tmp_path)
+
+    assert disk.stopped and list(tmp_path.iterdir()) == []
 
 
 def test_full_disk_is_said_so_and_leaves_nothing_half_written(small_disk: Path) -> None:
