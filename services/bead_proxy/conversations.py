@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from bead.conversations import Block, BlockKind, Conversation
 from bead_proxy.protocol import Insertion, ModelRequest
 
-MOST_COPIES = 256
+MOST_COPIES = 64
 """Copies kept; the one unused for longest goes first (I17)."""
 
 

@@ -29,7 +29,7 @@ MAX_SESSION_BYTES = 256 << 20
 _ID_CHARS = 1_000
 _DEPTH = 4
 """YYYY/MM/DD/<session>.md"""
-_OPEN_SESSIONS = 256
+_OPEN_SESSIONS = 64
 """Sessions whose turn ids are kept in memory; another one is read from its file first."""
 
 

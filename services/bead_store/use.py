@@ -24,7 +24,7 @@ MAX_BYTES = 4 << 20
 """Of each of the two files (I17): some twenty thousand blocks, months of work; a refresh empties them every night.
 Where nothing ever asks for one, the oldest lines go."""
 
-_CONVERSATIONS = 500
+_CONVERSATIONS = 200
 """Of which is kept in memory what they were told: the newest."""
 _USED_FACTS = 5_000
 """Of which a refresh keeps the newest use."""
