@@ -36,20 +36,36 @@ def traces(place: World, texts: Mapping[str, str] = TEXTS) -> dict[str, list[str
     """By way: every file of the home and of the repository beside it that holds its text or a made-up word of it."""
     found: dict[str, list[str]] = {}
     for name, value in texts.items():
-        for folder in (place.machine.home, place.project):
+        for folder in (place.machine.home, place.project, place.temporary):
             for word in (value, *words(value)):
                 seen = verify(folder, word, lambda done, total: None)
                 found.setdefault(name, []).extend(each.path for each in (*seen.traces, *seen.hints))
     return {name: sorted(set(paths)) for name, paths in found.items() if paths}
 
 
+_KEYS = {"written": "user/written", "superseded": "user/superseded", "by hand": "user/by-hand"}
+_SESSIONS = {"input of a tool": "tool-input"}
+
+
 def forget(place: World, name: str, value: str) -> None:
-    """Every text that says it, and the whole session where nothing else is left to name."""
-    preview = place.store("POST", "/v1/forget/select/preview", {"match": value})
-    assert preview.get("hits"), f"{name}: {preview}"
-    receipt = place.store("POST", "/v1/forget/select", {"match": value, "confirm": preview["confirm"]})
+    """By key, by session, or by text, as a person does."""
+    if name in _KEYS:
+        receipt = place.json("forget", _KEYS[name], "--yes")
+    elif name in _SESSIONS:
+        receipt = place.json("forget", "--from-session", _SESSIONS[name], "--yes")
+    else:
+        preview = place.store("POST", "/v1/forget/select/preview", {"match": value})
+        assert preview.get("hits"), f"{name}: {preview}"
+        receipt = place.store("POST", "/v1/forget/select", {"match": value, "confirm": preview["confirm"]})
     assert receipt["index"] == "applied", f"{name}: {receipt}"
     assert [left for each in receipt["places"] for left in each["left"]] == [], name
+
+
+def held_open(place: World) -> list[str]:
+    """Files that are gone by name and still open in bead."""
+    folder = Path("/proc") / str(place.machine.started[-1].pid) / "fd"
+    names = [os.readlink(each) for each in folder.iterdir() if each.is_symlink()]
+    return [name for name in names if name.endswith(" (deleted)") and name.startswith(str(place.machine.root))]
 
 
 def resend(place: World, value: str) -> None:
@@ -68,6 +84,7 @@ def test_no_byte_is_left_of_what_came_in_by_any_way_and_none_comes_back(place: W
     for name, value in TEXTS.items():
         forget(place, name, value)
     assert traces(place) == {}
+    assert held_open(place) == []
 
     resend(place, TEXTS[_CHOSEN[0]])
     place.json("dream", "run")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bead.bus.guard import scoped_token
-from tests.e2e.bead_process import LIMIT_S, Machine, read_until
+from tests.e2e.bead_process import LIMIT_S, READY_LINE, Machine, read_until
 from tests.harness.records import Records
 from tests.unit.proxy.protocols.talk import SPOKEN, Said, Talk
 
@@ -27,14 +27,18 @@ class World:
     def __init__(self, machine: Machine, records: Records, upstream: str) -> None:
         self.machine, self.records = machine, records
         self.settings = {f"BEAD_PROXY__UPSTREAM__{name}": upstream for name in ("ANTHROPIC", "OPENAI", "GEMINI")}
+        self.temporary = machine.root / "tmp"
+        self.temporary.mkdir()
+        self.settings["TMPDIR"] = str(self.temporary)
         self.project = machine.root / "shop"
         self.project.mkdir()
         for command in (["init", "-q"], ["remote", "add", "origin", "git@host.example:acme/shop.git"]):
             subprocess.run(["git", *command], cwd=self.project, check=True)
 
     def up(self) -> None:
-        """Start bead."""
-        self.machine.up(**self.settings)
+        """Start bead, with a trace in a file too."""
+        process = self.machine.start("up", "--trace", str(self.temporary / "trace.jsonl"), **self.settings)
+        read_until(process, READY_LINE)
 
     def token(self, name: str) -> str:
         """`proxy` and `admin` as they lie in the home; any other name is a scope of curate's, made from `admin`."""
