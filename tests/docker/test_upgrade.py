@@ -16,6 +16,7 @@ pytestmark = pytest.mark.docker
 _STEPS_BACK = 20
 LIMIT_S = 60
 _IMAGE = "bead:previous"
+_NEXT = "bead:next"
 
 WRITE = """
 import json, sys, urllib.request
@@ -107,6 +108,51 @@ def test_home_of_a_newer_image_is_refused_in_one_line_and_left_alone(stack: Stac
     assert done.returncode == 3
     assert "newer bead" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.fixture
+def following(stack: Stack) -> Iterator[str]:
+    """An image whose form is newer; afterwards the stack is this one's again."""
+    docker(
+        "build", "-q", "-t", _NEXT, "-f", str(REPOSITORY / "tests/docker/next.dockerfile"), str(REPOSITORY / "deploy")
+    )
+    try:
+        yield _NEXT
+    finally:
+        home, backup = (f"{stack.environ['COMPOSE_PROJECT_NAME']}_{name}" for name in ("home", "backup"))
+        put_back = "echo 1 > /data/format; rm -rf /backup/data.form-1"
+        mounts = ("-v", f"{home}:/data", "-v", f"{backup}:/backup")
+        docker("run", "--rm", *mounts, "--entrypoint", "sh", "bead:local", "-c", put_back)
+        stack.shell("docker compose up -d --wait")
+        docker("image", "rm", "-f", _NEXT)
+
+
+def test_a_stack_is_updated_by_migrate_with_a_copy_first_and_never_goes_back_by_itself(
+    stack: Stack, following: str
+) -> None:
+    kept = {"key": "user/before", "body": "the update", "trust": "user_stated"}
+    assert stack.curate("POST", "/api/store/v1/facts", kept)[0] in (200, 201)
+    newer = f"BEAD_IMAGE={following} docker compose"
+
+    stack.shell(f"{newer} stop && {newer} up -d --no-deps store")
+    assert "run 'bead migrate'" in wait_for_log(stack, "run 'bead migrate'")
+    stack.shell(f"{newer} stop store")
+    told = json.loads(stack.shell(f"{newer} run --rm -T --no-deps store migrate --json"))
+    assert (told["before"], told["after"], told["copy"]) == (1, 2, "/backup/data.form-1")
+    stack.shell(f"{newer} up -d --wait")
+    assert stack.curate("GET", "/api/store/v1/facts/user%2Fbefore")[1]["body"] == "the update"
+    assert stack.inside("store", "cat", "/data/format", "/backup/data.form-1/format").split() == ["2", "1"]
+
+    stack.shell("docker compose stop && docker compose up -d --no-deps store")
+    assert "newer bead" in wait_for_log(stack, "newer bead")
+
+
+def wait_for_log(stack: Stack, words: str) -> str:
+    """What the store has said, once it has said `words`."""
+    deadline = time.monotonic() + LIMIT_S
+    while words not in (said := stack.shell("docker compose logs --no-color store 2>&1")):
+        assert time.monotonic() < deadline, said[-2000:]
+    return said
 
 
 def test_images_carry_their_version(stack: Stack) -> None:
