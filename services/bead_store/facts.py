@@ -16,7 +16,7 @@ from bead.errors import BadRequest, BeadError, DamagedFile, NotFound, Refused, T
 from bead.facts import FactType, FactVersion, Sensitivity, Status, TriggerCard, Trust
 from bead.text.instructions import is_suspicious
 from bead.wire.drafts import is_drained_tag
-from bead.wire.store import ChangeKind, Mark, Verb, WriteAnswer, WriteFact
+from bead.wire.store import AGENT_FACTS_A_SESSION, ChangeKind, Mark, Verb, WriteAnswer, WriteFact
 from bead_store import layout
 from bead_store.audit import Audit
 from bead_store.catalogue import Catalogue
@@ -26,6 +26,7 @@ from bead_store.files import Disk, stamp_of
 from bead_store.frontmatter import Rewrite, normal_body, render_fact, rewrite_fact
 from bead_store.privacy import remove_private
 from bead_store.projects import Projects
+from bead_store.quota import Quota
 from bead_store.review import KEY_CONFLICT, Proposal, ReviewFiles
 from bead_store.scan import Scan
 from bead_store.supersession import NewVersion, Reinforce, Review, Statement, Unchanged, decide
@@ -42,6 +43,8 @@ _SCOPES = frozenset({"user", "global", "project", "team"})
 
 _SUSPICIOUS = "suspicious"
 _IMPORTED = "imported"
+_FLOOD = "flood"
+_FLOOD_REASON = f"its session has stated {AGENT_FACTS_A_SESSION} facts already; what an agent states beyond that waits"
 
 log = structlog.get_logger()
 
@@ -78,6 +81,7 @@ class Facts:
         self._unmarked: deque[tuple[str, int]] = deque()
         """What `mark_behind` has to do; its owner calls that when the answer is out."""
         self._conflicts = Conflicts(catalogue)
+        self._quota = Quota()
         self.require_plain: Callable[[str], None] = lambda key: None
         """Raises Sealed for a key in the vault; set once by the owner."""
 
@@ -204,8 +208,14 @@ class Facts:
                 return self._queue_first(_SUSPICIOUS, key, current, statement, request)
             case NewVersion() if request.trust is not Trust.USER_STATED and request.review:
                 return self._queue_first(_IMPORTED, key, current, statement, request)
+            case NewVersion() if self._is_counted(request) and self._quota.is_used_up(request.session or ""):
+                answer = self._queue_first(_FLOOD, key, current, statement, request, _FLOOD_REASON)
+                return answer.model_copy(update={"reason": _FLOOD_REASON})
             case NewVersion(version, supersedes):
-                return self._write_version(key, version, supersedes, statement, request)
+                answer = self._write_version(key, version, supersedes, statement, request)
+                if self._is_counted(request):
+                    self._quota.note(request.session or "")
+                return answer
             case Reinforce(change):
                 assert current is not None, "only what is there can be reinforced"
                 self._rewrite(current, change)
@@ -219,6 +229,9 @@ class Facts:
             case Review():
                 assert current is not None, "only what is there can outrank a write"
                 return self._queue(current, statement, request)
+
+    def _is_counted(self, request: WriteFact) -> bool:
+        return request.session is not None and request.trust is not Trust.USER_STATED
 
     def _write_version(
         self, key: str, version: int, supersedes: FactVersion | None, statement: Statement, request: WriteFact
@@ -291,9 +304,16 @@ class Facts:
         return _answer(Verb.QUEUED, current, review_id=item)
 
     def _queue_first(
-        self, kind: str, key: str, current: FactVersion | None, statement: Statement, request: WriteFact
+        self,
+        kind: str,
+        key: str,
+        current: FactVersion | None,
+        statement: Statement,
+        request: WriteFact,
+        reason: str | None = None,
     ) -> WriteAnswer:
-        """What reads like an instruction, or was kept by another program, reaches no model before a person (I14)."""
+        """What reads like an instruction, was kept by another program, or is one of too many reaches no model before
+        a person (I14)."""
         proposal = Proposal(
             kind=kind,
             key=key,
@@ -304,6 +324,7 @@ class Facts:
             sources=request.sources,
             harness=request.harness,
             suspicious=kind == _SUSPICIOUS,
+            reason=reason,
         )
         item = self._review.add(proposal, self._now())
         uid, version = (current.uid, current.version) if current else (item, 0)

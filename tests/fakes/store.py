@@ -40,6 +40,7 @@ from bead.wire.forget import ConfirmSelected, SelectForget, SelectPreview
 from bead.wire.health import Health
 from bead.wire.jobs import ConversationsCleared, JobTable
 from bead.wire.store import (
+    AGENT_FACTS_A_SESSION,
     Acknowledge,
     AppendTurn,
     Change,
@@ -98,6 +99,8 @@ class FakeStore:
         self.queue: list[ReviewItem] = []
         self.proposals: dict[str, WriteFact] = {}
         """What an accept would write, by review item."""
+        self.stated: Counter[str] = Counter()
+        """New statements of agents, by session."""
         self.decisions = Decisions(self)
         self.vault = FakeVault(self)
         self.episodes = FakeEpisodes(self)
@@ -192,6 +195,10 @@ class FakeStore:
         is_held = new.trust is not Trust.USER_STATED and (request.review or is_suspicious(new.body))
         if is_held or (current and current.trust.outranks(new.trust)):
             return self._queue(current, new, request)
+        if request.session is not None and new.trust is not Trust.USER_STATED:
+            if self.stated[request.session] >= AGENT_FACTS_A_SESSION:
+                return self._queue(current, new, request).model_copy(update={"reason": "too many in one session"})
+            self.stated[request.session] += 1
         if current:
             versions[-1] = current.model_copy(update={"status": Status.SUPERSEDED})
         self.facts.setdefault(key, []).append(new)

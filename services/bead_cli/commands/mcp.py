@@ -6,6 +6,7 @@ so that a bead that starts later is found. The home is never opened here: a serv
 
 import argparse
 import asyncio
+import secrets
 import sys
 from typing import Any
 
@@ -66,6 +67,7 @@ class DoorServices:
         self._context = context
         self._project: str | None = None
         self._is_project_known = False
+        self._id = secrets.token_hex(8)
 
     async def call(
         self,
@@ -86,6 +88,10 @@ class DoorServices:
             self._project = await asyncio.to_thread(self._active_project)
             self._is_project_known = True
         return self._project
+
+    def session(self) -> str:
+        """See `Services.session`: a harness starts a process for each."""
+        return self._id
 
     def _call(self, service: str, method: str, path: str, body: Any, query: Query | None, timeout_s: float) -> Any:
         return self._door().call(service, method, path, body, query=query, timeout_s=timeout_s)

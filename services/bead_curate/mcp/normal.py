@@ -20,6 +20,7 @@ _MOST_HITS = 200
 _FACTS_A_PAGE = 200
 _EXCERPTS = 2
 _CATCH_UP_S = 2.0
+_LONGEST_SESSION = 200
 # Past every change there is: the store answers with its last number and nothing else.
 _NO_CHANGES = 2**53
 BEHIND = "The search index has not read the newest memories yet; some may be missing here."
@@ -54,6 +55,7 @@ async def remember(services: Services, asked: Remember, trust: str, harness: str
         "project": project,
         "when": card_of(asked.when) if asked.when else None,
         "harness": harness,
+        "session": f"{services.session()} {harness or ''}"[:_LONGEST_SESSION],
     }
     wanted = {name: value for name, value in request.items() if value is not None}
     return told(await services.call("store", "POST", "/v1/facts", wanted))
@@ -62,6 +64,8 @@ async def remember(services: Services, asked: Remember, trust: str, harness: str
 def told(answer: Mapping[str, Any]) -> str:
     """What a write did, in a line or two."""
     verb, name = answer["verb"], f"{answer['key']} (version {answer['version']})"
+    if verb == "queued" and answer.get("reason"):
+        return f"queued: {answer['reason']} (item {answer['review_id']}); tell the person."
     if verb == "queued":
         return (
             f"queued: {answer['key']} says otherwise in the person's own words, which stay. They decide about yours "

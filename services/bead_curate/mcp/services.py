@@ -1,7 +1,9 @@
 """The way of the tools to the services: JSON documents in and out, inside curate and from a process of its own."""
 
 import json
+import secrets
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from typing import Any, Protocol
 from urllib.parse import quote
 
@@ -37,6 +39,10 @@ class Services(Protocol):
         """Scope name of the project in which the agent works, None when it is not known."""
         ...
 
+    def session(self) -> str:
+        """What tells one session of an agent from another, as far as this way knows; stored nowhere."""
+        ...
+
 
 class BusServices:
     """Inside curate: over its buses."""
@@ -45,6 +51,7 @@ class BusServices:
         """`named` is the project as whoever asks just now calls it: its name, or its directory's whole path."""
         self._buses = buses
         self._named = named
+        self._id = secrets.token_hex(8)
 
     async def call(
         self,
@@ -73,6 +80,10 @@ class BusServices:
             return project_name(named)
         found = await self.call("store", "POST", "/v1/projects/resolve", {"directory": named})
         return str(found["name"]) if found else None
+
+    def session(self) -> str:
+        """See `Services.session`. Requests over HTTP are each their own, so all of one day are one session."""
+        return f"{self._id} {datetime.now(UTC).date()}"
 
 
 def fact_path(key: str, below: str = "") -> str:

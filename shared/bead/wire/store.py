@@ -26,6 +26,10 @@ class Verb(StrEnum):
     QUEUED = "queued"
 
 
+AGENT_FACTS_A_SESSION = 20
+"""New statements that an agent makes in one session; what it states beyond that waits for a person."""
+
+
 class WriteFact(Model):
     """`POST /v1/facts`. Without `key` one is derived from the words of `body` (D2)."""
 
@@ -43,6 +47,8 @@ class WriteFact(Model):
     harness: str | None = None
     review: bool = False
     """Let it wait for a person though nothing is in its way: another program kept it. The person's own never waits."""
+    session: str | None = Field(default=None, max_length=200)
+    """Which agent's session this was stated in, by any name; only counted (`AGENT_FACTS_A_SESSION`), kept nowhere."""
 
 
 class WriteAnswer(Model):
@@ -56,6 +62,8 @@ class WriteAnswer(Model):
     replaced: str | None = None
     review_id: str | None = None
     """The item that waits for a person: the statement itself when `verb` is `queued`, else see `conflicts_with`."""
+    reason: str | None = None
+    """Why it waits when its session has stated too much already; None for every other reason."""
     conflicts_with: str | None = None
     """Key of another fact of this scope that says something else about the same; only one of them is injected (D2)."""
 

@@ -283,6 +283,20 @@ async def test_the_agents_token_opens_the_agents_tools_and_nothing_else(memory: 
             assert answer.status in (401, 403), path
 
 
+async def test_what_an_agent_states_beyond_twenty_facts_in_a_session_waits_for_the_person(memory: Running) -> None:
+    async with agent(memory, is_admin=False) as normal, agent(memory, is_admin=True) as admin:
+        said = [await normal.call("remember", text=f"Shelf {n} holds {n}.", key=f"user/shelf-{n}") for n in range(21)]
+        of_the_person = await admin.call("remember", text="The attic holds 99.", key="user/attic")
+    async with agent(memory, is_admin=False) as another:
+        of_another = await another.call("remember", text="The cellar holds 77.", key="user/cellar")
+
+    assert all(text.startswith("created") for text in said[:20])
+    assert said[20].startswith("queued: its session has stated 20 facts already")
+    assert of_the_person.startswith("created") and of_another.startswith("created")
+    (item,) = [item for item in (await memory.store.review_queue()).items if item.kind == "flood"]
+    assert item.key == "user/shelf-20" and item.reason and "20 facts" in item.reason
+
+
 async def test_a_web_page_does_not_reach_the_tools(memory: Running) -> None:
     async with _post(memory, "/mcp", ADMIN, {"Origin": "http://evil.example"}) as answer:
         assert answer.status == 403

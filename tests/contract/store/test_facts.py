@@ -305,3 +305,26 @@ async def test_what_another_program_kept_waits_for_a_person_once_and_only_then_c
 async def test_the_persons_own_words_never_wait(store: Open) -> None:
     answer = await store.write("tea at four", "user/tea", review=True)
     assert answer.verb is Verb.CREATED
+
+
+async def test_what_an_agent_states_beyond_twenty_facts_in_a_session_waits_and_the_persons_own_never(
+    store: Open,
+) -> None:
+    def statement(number: int, trust: Trust = Trust.AGENT_OBSERVED, session: str | None = "one") -> WriteFact:
+        return WriteFact(key=f"user/shelf-{number}", body=f"Shelf {number} holds jars.", trust=trust, session=session)
+
+    first = [(await store.client.write_fact(statement(number))).verb for number in range(20)]
+    beyond = await store.client.write_fact(statement(20))
+    known = await store.client.write_fact(statement(0))
+    of_another = await store.client.write_fact(statement(21, session="two"))
+    of_the_person = await store.client.write_fact(statement(22, Trust.USER_STATED))
+
+    assert set(first) == {Verb.CREATED}
+    assert (beyond.verb, beyond.version, bool(beyond.reason)) == (Verb.QUEUED, 0, True)
+    assert known.verb is Verb.UNCHANGED
+    assert (of_another.verb, of_the_person.verb) == (Verb.CREATED, Verb.CREATED)
+    with pytest.raises(NotFound):
+        await store.client.current_fact("user/shelf-20")
+    assert beyond.review_id
+    await store.client.accept(beyond.review_id)
+    assert (await store.client.current_fact("user/shelf-20")).trust is Trust.USER_STATED
