@@ -113,7 +113,7 @@ class Looking:
             return 0
 
     def is_about(self, path: Path, names: Collection[str], wanted: Wanted, unread: list[str]) -> bool:
-        """Whether a document's header names one of the keys, or it holds the text anywhere."""
+        """Whether a document's header names one of the keys or a session that goes whole, or it holds the text."""
         try:
             text = files.read(path, MAX_FILE_BYTES).decode("utf-8", "replace")
         except FileNotFoundError:
@@ -125,9 +125,12 @@ class Looking:
             return True
         try:
             parts = header.split(text.encode(), path)
-            key = Reader(header.parse(parts, path), path).text("key")
+            reader = Reader(header.parse(parts, path), path)
+            key, session = reader.text("key"), reader.text("session")
         except DamagedFile:
             return False
+        if session is not None and any(Path(source).stem == session for source in wanted.whole):
+            return True
         return key is not None and self._tombstones.name(key) in names
 
     def _documents_about(self, key: str, wanted: Wanted) -> int:

@@ -131,6 +131,7 @@ async def test_session_goes_with_what_was_learnt_only_there(store: Open) -> None
             CommitBlocks(conversation=f"{session}-t", generation=0, owner="me", project="shop", blocks=(block,))
         )
     put(store.home.episodes / "2026/11/05/e.md", f"---\nid: e\nsources: [{source}]\n---\na day\n")
+    put(store.home.episodes / "2026/11/05/summed.md", "---\nid: summed\nsession: gone\n---\na move\n")
 
     receipt = await forget(store, session="gone")
 
@@ -138,7 +139,7 @@ async def test_session_goes_with_what_was_learnt_only_there(store: Open) -> None
     assert await texts(store, "gone") == ["[forgotten]"]
     assert await texts(store, "kept") == ["Basel it is"]
     assert sorted(path.name for path in store.home.sessions.glob("*.jsonl")) == ["kept-t.jsonl"]
-    assert list(store.home.episodes.rglob("*.md")) == []
+    assert list(store.home.episodes.rglob("*.md")) == [], "what sums it up goes too, whether it cites a turn or not"
     turn = AppendTurn(session="gone", turn_id="t1", role=Role.USER, text="I moved to Basel last week", at=AT)
     assert (await store.client.append_turn(turn)).already_there
 
