@@ -143,14 +143,17 @@ def test_a_stack_is_updated_by_migrate_with_a_copy_first_and_never_goes_back_by_
     assert stack.curate("GET", "/api/store/v1/facts/user%2Fbefore")[1]["body"] == "the update"
     assert stack.inside("store", "cat", "/data/format", "/backup/data.form-1/format").split() == ["2", "1"]
 
+    stack.shell("docker compose up -d --no-deps proxy")
+    assert "run the same version of both" in wait_for_log(stack, "do not understand each other", "proxy")
+
     stack.shell("docker compose stop && docker compose up -d --no-deps store")
     assert "newer bead" in wait_for_log(stack, "newer bead")
 
 
-def wait_for_log(stack: Stack, words: str) -> str:
-    """What the store has said, once it has said `words`."""
+def wait_for_log(stack: Stack, words: str, service: str = "store") -> str:
+    """What a service has said, once it has said `words`."""
     deadline = time.monotonic() + LIMIT_S
-    while words not in (said := stack.shell("docker compose logs --no-color store 2>&1")):
+    while words not in (said := stack.shell(f"docker compose logs --no-color {service} 2>&1")):
         assert time.monotonic() < deadline, said[-2000:]
     return said
 
