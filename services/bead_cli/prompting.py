@@ -162,7 +162,6 @@ def _trace_of(
 ) -> Mapping[str, Any]:
     """What `bead trace` and `bead explain` say of it, in the form of the proxy's (D8)."""
     from bead.blocks import estimate_tokens, fact_tokens
-    from bead.reasons import code_of
 
     return {
         "turn": f"{session}/request-{secrets.token_hex(6)}",
@@ -179,13 +178,13 @@ def _trace_of(
                 "id": fact.uid,
                 "version": fact.version,
                 "score": fact.score,
-                "reason": code_of(fact.reason),
+                "reason": fact.code.value,
                 "tokens": fact_tokens(fact),
             }
             for fact in answer.facts
         ]
         + [{"id": excerpt.id, "score": excerpt.score, "reason": "excerpt"} for excerpt in answer.excerpts],
-        "rejected": [{"id": each.uid, "score": each.score, "reason": code_of(each.reason)} for each in answer.rejected],
+        "rejected": [{"id": each.uid, "score": each.score, "reason": each.code.value} for each in answer.rejected],
         "inserted_tokens": estimate_tokens(text) if text else 0,
         "added_ms": {"all": round((time.perf_counter() - begun) * 1_000, 3)},
         "abstained": "" if text else "nothing relevant",

@@ -4,11 +4,21 @@ How a step and a card meet is `gate`; what is injected of it is `selection`.
 """
 
 from bead.calibrating import bounded
+from bead.recall import Code
 from bead.wire.dream import Calibration
 from bead.wire.index import RecallRequest
 from bead_index.facts import VisibleFacts
 from bead_index.gate.gate import Decision, TriggerGate
 from bead_index.selection import Judged
+
+_CODES = {
+    "say": Code.SAY,
+    "mass": Code.SAY,
+    "bag": Code.SAY,
+    "body": Code.SAY,
+    "do": Code.DO,
+    "see": Code.SEE,
+}
 
 
 class CardGate:
@@ -35,5 +45,11 @@ class CardGate:
 def _judged(decision: Decision, facts: VisibleFacts) -> Judged:
     known = facts.by_uid[decision.subject.uid]
     if decision.passes:
-        return Judged(known, decision.score, decision.terms, reason=decision.reason)
-    return Judged(known, decision.score, decision.terms, against=decision.reason)
+        return Judged(known, decision.score, decision.terms, reason=decision.reason, code=_code(decision.sign))
+    code = Code.COMPLIES if decision.follows else Code.THRESHOLD
+    return Judged(known, decision.score, decision.terms, against=decision.reason, code=code)
+
+
+def _code(sign: str) -> Code:
+    """The code of a sign: what it is called begins with what is said, done or seen."""
+    return _CODES.get(sign.partition("_")[0], Code.GATE)

@@ -6,7 +6,7 @@ words it comes from; precision before recall. Source: seeds/bead.txt "Evaluation
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from bead.recall import Cue, CueSource
+from bead.recall import Code, Cue, CueSource
 from bead.text.terms import significant_terms, stem, terms
 from bead.wire.dream import Calibration
 from bead.wire.index import RecallRequest
@@ -63,8 +63,16 @@ class EvidenceGate:
 
     def _judged(self, known: Known, score: float, shared: Sequence[str]) -> Judged:
         if score < self.threshold:
-            return Judged(known, score, tuple(shared), against=f"evidence {score:.2f} is under {self.threshold:g}")
-        return Judged(known, score, tuple(shared), reason=f"evidence {score:.2f} reaches {self.threshold:g}")
+            return Judged(
+                known,
+                score,
+                tuple(shared),
+                against=f"evidence {score:.2f} is under {self.threshold:g}",
+                code=Code.EVIDENCE,
+            )
+        return Judged(
+            known, score, tuple(shared), reason=f"evidence {score:.2f} reaches {self.threshold:g}", code=Code.EVIDENCE
+        )
 
 
 Weighed = tuple[float, str, tuple[Known, ...]]

@@ -26,8 +26,10 @@ def explain(request: ExplainRequest, table: FactTable, gate: Gate, name: str) ->
     selected = []
     for fact in answer.facts:
         known = facts.by_uid[fact.uid]
-        selected.append(_weighed(known, fact.score, fact.reason, fact.terms, shows))
-    rejected = [_weighed(facts.by_uid[each.uid], each.score, each.reason, (), shows) for each in answer.rejected]
+        selected.append(_weighed(known, fact.score, fact.reason, fact.terms, shows, fact.code))
+    rejected = [
+        _weighed(facts.by_uid[each.uid], each.score, each.reason, (), shows, each.code) for each in answer.rejected
+    ]
     also = [_weighed(facts.by_uid[uid], 0.0, "", (), shows) for uid in request.also if uid in facts.by_uid]
     return ExplainAnswer(
         name, gate.threshold, _terms_by_source(request.cues), tuple(selected), tuple(rejected), tuple(also)
@@ -46,10 +48,12 @@ def _question(request: ExplainRequest, cues: tuple[Cue, ...]) -> RecallRequest:
     )
 
 
-def _weighed(known: Known, score: float, reason: str, terms: tuple[str, ...], shows: set[str]) -> Weighed:
+def _weighed(
+    known: Known, score: float, reason: str, terms: tuple[str, ...], shows: set[str], code: str = ""
+) -> Weighed:
     fact = known.fact
     used = tuple(term for term in significant_terms(fact.body) if term in shows)
-    return Weighed(fact.uid, fact.key, fact.version, score, reason, terms, known.tokens, used)
+    return Weighed(fact.uid, fact.key, fact.version, score, reason, terms, known.tokens, used, str(code))
 
 
 def _all_terms(cues: Iterable[Cue]) -> set[str]:

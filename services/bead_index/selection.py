@@ -10,7 +10,7 @@ from typing import Protocol
 import msgspec
 
 from bead.conversations import is_told
-from bead.recall import RecalledFact, Rejected
+from bead.recall import Code, RecalledFact, Rejected
 from bead.wire.dream import Calibration
 from bead.wire.index import RecallAnswer, RecallRequest
 from bead_index.facts import FactTable, Known, VisibleFacts
@@ -29,6 +29,8 @@ class Judged(msgspec.Struct, frozen=True):
     against: str = ""
     reason: str = ""
     """Why the gate lets it in, in plain words."""
+    code: Code = Code.NONE
+    """The same as one word, for either."""
 
     @property
     def order(self) -> tuple[float, int, str]:
@@ -85,15 +87,16 @@ def choose(
         enough = f"{max_facts} better ones are enough" if len(chosen) >= max_facts else ""
         if against := candidate.against or enough:
             if len(rejected) < MAX_REJECTED:
-                rejected.append(_rejected(candidate, against))
+                code = candidate.code if candidate.against else Code.ENOUGH
+                rejected.append(_rejected(candidate, against, code))
             continue
         speaking = _speaking(candidate, facts)
-        reason = _reason(candidate, speaking, chosen, seen, left)
+        reason, code = _reason(candidate, speaking, chosen, seen, left)
         if not reason:
             chosen[speaking.known.uid] = speaking
             left -= speaking.known.tokens
         if reason or speaking is not candidate:
-            rejected.append(_rejected(candidate, reason or _SILENCED))
+            rejected.append(_rejected(candidate, reason or _SILENCED, code or Code.SILENCED))
     return RecallAnswer(tuple(_recalled(each) for each in chosen.values()), tuple(rejected[:MAX_REJECTED]))
 
 
@@ -105,22 +108,25 @@ def _speaking(candidate: Judged, facts: VisibleFacts) -> Judged:
     return candidate if speaker is candidate.known else msgspec.structs.replace(candidate, known=speaker)
 
 
-def _reason(candidate: Judged, speaking: Judged, chosen: Collection[str], seen: Collection[str], left: int) -> str:
+def _reason(
+    candidate: Judged, speaking: Judged, chosen: Collection[str], seen: Collection[str], left: int
+) -> tuple[str, Code]:
+    """Why it stays out all the same; empty when it does not."""
     uid = speaking.known.uid
     if any(is_told(each.known.uid, each.known.fact.version, seen) for each in (candidate, speaking)):
-        return "already in this conversation"
+        return "already in this conversation", Code.SEEN
     if uid in chosen:
-        return _SILENCED
+        return _SILENCED, Code.SILENCED
     if speaking.known.tokens > left:
-        return f"does not fit into the {left} tokens that are left"
-    return ""
+        return f"does not fit into the {left} tokens that are left", Code.BUDGET
+    return "", Code.NONE
 
 
 def _recalled(judged: Judged) -> RecalledFact:
     return msgspec.structs.replace(
-        judged.known.fact, score=round(judged.score, 4), terms=judged.terms, reason=judged.reason
+        judged.known.fact, score=round(judged.score, 4), terms=judged.terms, reason=judged.reason, code=judged.code
     )
 
 
-def _rejected(judged: Judged, reason: str) -> Rejected:
-    return Rejected(judged.known.uid, round(judged.score, 4), reason)
+def _rejected(judged: Judged, reason: str, code: Code) -> Rejected:
+    return Rejected(judged.known.uid, round(judged.score, 4), reason, code)

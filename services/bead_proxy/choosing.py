@@ -14,7 +14,7 @@ from bead.blocks import render
 from bead.clients.index import IndexClient
 from bead.conversations import Block, BlockKind
 from bead.errors import BeadError
-from bead.recall import RecalledExcerpt, RecalledFact, Rejected
+from bead.recall import Code, RecalledExcerpt, RecalledFact, Rejected
 from bead.rerank import MAX_CANDIDATES
 from bead.settings import ProxySettings
 from bead.wire.index import PinnedRequest, RecallAnswer, RecallRequest
@@ -149,7 +149,7 @@ def _without_visible(recalled: RecallAnswer, is_visible: Callable[[str], bool]) 
     return msgspec.structs.replace(
         recalled,
         facts=tuple(fact for fact in recalled.facts if fact not in visible),
-        rejected=(*recalled.rejected, *(Rejected(fact.uid, fact.score, VISIBLE) for fact in visible)),
+        rejected=(*recalled.rejected, *(Rejected(fact.uid, fact.score, VISIBLE, Code.VISIBLE) for fact in visible)),
     )
 
 

@@ -15,8 +15,9 @@ from datetime import UTC, datetime
 from bead.clients.store import StoreClient
 from bead.conversations import Block, BlockKind
 from bead.errors import BeadError
-from bead.reasons import code_of
+from bead.recall import Code
 from bead.tasks import Tasks
+from bead.wire.index import RecallAnswer
 from bead.wire.traces import Chosen as ChosenId
 from bead.wire.traces import Rival, TurnTrace
 from bead_proxy.capture import Place
@@ -162,12 +163,9 @@ def trace_of(notes: Notes, usage: Usage, status: int, step: str) -> TurnTrace:
         kind=notes.kind,
         pinned=pinned.fact_uids if pinned else (),
         is_pinned_new=bool(pinned and chosen and pinned in chosen.blocks),
-        selected=tuple(
-            ChosenId(fact.uid, fact.version, fact.score, code_of(fact.reason), _tokens(fact.body))
-            for fact in (recalled.facts if recalled else ())
-        ),
+        selected=_selected(recalled) if recalled else (),
         rejected=tuple(
-            Rival(rival.uid, rival.score, code_of(rival.reason)) for rival in (recalled.rejected if recalled else ())
+            Rival(rival.uid, rival.score, rival.code.value) for rival in (recalled.rejected if recalled else ())
         ),
         cues=notes.cues,
         threshold=_threshold(chosen),
@@ -177,16 +175,25 @@ def trace_of(notes: Notes, usage: Usage, status: int, step: str) -> TurnTrace:
         cache_read_tokens=usage.cache_read,
         cache_write_tokens=usage.cache_write,
         inserted_tokens=notes.inserted_tokens,
-        abstained=notes.abstained or ("" if recalled and recalled.facts else "nothing relevant"),
+        abstained=notes.abstained or ("" if recalled and (recalled.facts or recalled.excerpts) else "nothing relevant"),
         failures=tuple(notes.failures),
         status=status,
     )
 
 
+def _selected(recalled: RecallAnswer) -> tuple[ChosenId, ...]:
+    """Facts by uid, then excerpts by where they lie."""
+    facts = (
+        ChosenId(fact.uid, fact.version, fact.score, fact.code.value, _tokens(fact.body)) for fact in recalled.facts
+    )
+    excerpts = (ChosenId(each.id, 0, each.score, Code.EXCERPT.value, _tokens(each.text)) for each in recalled.excerpts)
+    return (*facts, *excerpts)
+
+
 def _threshold(chosen: Chosen | None) -> float:
     """Of the gates, only the cards' has one that is the same for all facts: its scores are 0 to 1."""
     facts = chosen.recalled.facts if chosen and chosen.recalled else ()
-    return 0.5 if facts and code_of(facts[0].reason) != "evidence" else 0.0
+    return 0.5 if facts and facts[0].code is not Code.EVIDENCE else 0.0
 
 
 async def _step(notes: Notes) -> str:

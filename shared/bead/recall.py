@@ -27,6 +27,38 @@ class Cue(msgspec.Struct, frozen=True):
         return f"Cue(source={self.source!r}, characters={len(self.text)})"
 
 
+class Code(StrEnum):
+    """Why a fact was chosen or stayed out, set where that is decided: all that a trace says of it (I15)."""
+
+    NONE = ""
+    SAY = "say"
+    """What the person or the agent says points at it."""
+    DO = "do"
+    """What the agent is about to do, or just did."""
+    SEE = "see"
+    """What a tool showed, or the person quotes."""
+    GATE = "gate"
+    """The gate, by no single sign."""
+    EVIDENCE = "evidence"
+    """Shared terms, by the strict gate; reached or not."""
+    EXCERPT = "excerpt"
+    """A piece of a past conversation or an episode."""
+    THRESHOLD = "threshold"
+    """Too little speaks for it."""
+    COMPLIES = "complies"
+    """The step follows it already."""
+    SEEN = "seen"
+    """Told in this conversation before."""
+    VISIBLE = "visible"
+    """Stands in the request already, from elsewhere."""
+    SILENCED = "silenced"
+    """A near-duplicate says it instead (D2)."""
+    BUDGET = "budget"
+    """Does not fit into the tokens that are left."""
+    ENOUGH = "enough"
+    """Better ones are as many as may be told."""
+
+
 class RecalledFact(msgspec.Struct, frozen=True):
     """A current fact as it is injected, with the reason it was chosen."""
 
@@ -42,6 +74,7 @@ class RecalledFact(msgspec.Struct, frozen=True):
     """Cue terms that it shares, strongest first."""
     reason: str = ""
     """Why it was chosen, in plain words (D8): content, shown to a person, never to a model."""
+    code: Code = Code.NONE
 
     def __repr__(self) -> str:
         return f"RecalledFact(uid={self.uid!r}, version={self.version}, score={self.score:.2f})"
@@ -70,3 +103,4 @@ class Rejected(msgspec.Struct, frozen=True):
     uid: str
     score: float
     reason: str
+    code: Code = Code.NONE

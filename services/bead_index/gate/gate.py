@@ -38,6 +38,10 @@ class Decision:
     """Log odds above the threshold: what decisions are ordered by. Negative: not needed."""
     reason: str
     terms: tuple[str, ...]
+    sign: str = ""
+    """The strongest sign for it, but that no other comes near; empty where there is none."""
+    follows: bool = False
+    """Whether the step complies with it already."""
 
     @property
     def score(self) -> float:
@@ -115,6 +119,8 @@ class TriggerGate:
             surplus=surplus,
             reason=reasons.reason(candidate, signs, surplus >= 0, offset),
             terms=reasons.terms(candidate, signs),
+            sign=next((name for name in signs if name != "lead"), ""),
+            follows=bool(candidate.follows),
         )
 
     def _session(self, owner: str, name: str) -> Session:

@@ -39,6 +39,8 @@ class Weighed(msgspec.Struct, frozen=True):
     tokens: int = 0
     used: tuple[str, ...] = ()
     """Its terms that the agent's next turn holds and no cue did: signs that it was used."""
+    code: str = ""
+    """`bead.recall.Code` of the reason."""
 
 
 class ExplainAnswer(msgspec.Struct, frozen=True):
