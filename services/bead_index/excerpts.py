@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from bead.blocks import excerpt_tokens
 from bead.errors import BeadError
 from bead.recall import CueSource, RecalledExcerpt
+from bead.text.instructions import is_suspicious
 from bead.text.terms import significant_terms
 from bead.wire.index import RecallRequest
 from bead_index.database import Damaged, IndexFile
@@ -171,11 +172,13 @@ def _recalled(excerpt: Excerpt, score: float, shared: Sequence[str], coverage: f
 
 
 def _chosen(judged: Sequence[RecalledExcerpt], most: int, left_tokens: int) -> Iterator[RecalledExcerpt]:
-    """Whole excerpts within the budget, one of each turn."""
+    """Whole excerpts within the budget, one of each turn, and none that reads like an instruction to the model."""
     taken: Collection[str] = set()
     for excerpt in judged:
         tokens = excerpt_tokens(excerpt)
         if len(taken) < most and excerpt.id not in taken and tokens <= left_tokens:
+            if is_suspicious(excerpt.text):
+                continue
             taken = {*taken, excerpt.id}
             left_tokens -= tokens
             yield excerpt

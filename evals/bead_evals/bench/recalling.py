@@ -74,21 +74,21 @@ async def measure(facts: int, requests: int, writes: int) -> SizeResult:
         BenchFailed: recall found nothing, or a part did not start.
     """
     rng = Random(facts)
-    words = _Words(rng)
-    made = list(_facts(facts, words))
+    words = Words(rng)
+    made = list(made_facts(facts, words))
     visible = [fact for fact in made if fact.project == "shop"]
     questions = [words.some(TERMS) for _ in range(requests)]
-    with tempfile.TemporaryDirectory(prefix="bead-bench-") as folder, _without_flushes():
+    with tempfile.TemporaryDirectory(prefix="bead-bench-") as folder, without_flushes():
         home = Home(Path(folder))
         prepared = prepare(home)
         store = store_service(StoreSettings(), home, "me")
         client = StoreClient(InProcessTransport("store", store.app))
         async with store.running():
-            await _write_all(client, made)
+            await write_all(client, made)
             index = index_service(IndexSettings(), home, client, prepared.home_id)
             searching = IndexClient(InProcessTransport("index", index.app))
             async with index.running():
-                await _ready(client, searching)
+                await ready(client, searching)
                 recall = index.hot["/v1/recall"]
                 table = _Fts5(home.root / "bench.db", [fact.body for fact in visible])
                 times = await _time_questions(questions, recall, table, _postings(visible))
@@ -132,7 +132,7 @@ async def _time_write(store: StoreClient, index: IndexClient, number: int) -> fl
     return _ms_since(began)
 
 
-async def _write_all(store: StoreClient, facts: Sequence[WriteFact]) -> None:
+async def write_all(store: StoreClient, facts: Sequence[WriteFact]) -> None:
     waiting = iter(facts)
 
     async def write() -> None:
@@ -144,7 +144,7 @@ async def _write_all(store: StoreClient, facts: Sequence[WriteFact]) -> None:
             group.create_task(write())
 
 
-async def _ready(store: StoreClient, index: IndexClient) -> None:
+async def ready(store: StoreClient, index: IndexClient) -> None:
     seq = (await store.manifest()).seq
     if not await index.applied(seq, wait_s=_READY_LIMIT_S):
         raise BenchFailed(f"the index was not ready within {_READY_LIMIT_S:.0f} s", exit_code=3)
@@ -156,7 +156,7 @@ def _request(question: Sequence[str]) -> RecallRequest:
     )
 
 
-def _facts(count: int, words: "_Words") -> Iterator[WriteFact]:
+def made_facts(count: int, words: "Words") -> Iterator[WriteFact]:
     for number in range(count):
         project = "shop" if number % VISIBLE_SHARE == 0 else f"other{number % VISIBLE_SHARE}"
         body = " ".join(words.some(_FACT_WORDS)).capitalize() + "."
@@ -174,7 +174,7 @@ def _postings(facts: Sequence[WriteFact]) -> dict[str, tuple[int, ...]]:
     return {term: tuple(numbers) for term, numbers in found.items()}
 
 
-class _Words:
+class Words:
     """Made-up words, the n-th of them n times rarer than the first, as in natural text."""
 
     def __init__(self, rng: Random) -> None:
@@ -226,7 +226,7 @@ class _Fts5:
 
 
 @contextmanager
-def _without_flushes() -> Iterator[None]:
+def without_flushes() -> Iterator[None]:
     # A throw-away home: what a flush costs is the disk's number, and ten thousand of them would be all one waits for.
     with mock.patch.object(os, "fsync"), mock.patch.object(os, "fdatasync", create=True):
         yield

@@ -5,7 +5,7 @@ from importlib import import_module
 
 from bead_cli.context import Context
 
-_BENCHES = ("forget", "proxy", "recall", "soak", "store")
+_BENCHES = ("forget", "index", "proxy", "recall", "soak", "store")
 _EPILOG = """\
 examples:
   bead bench proxy --quick
