@@ -85,6 +85,10 @@ class FactTable:
     def __len__(self) -> int:
         return len(self._by_key)
 
+    def let_go(self) -> None:
+        """Another table answers from now on: nothing in this one refers to itself, so it goes with its last user."""
+        self._views.clear()
+
     def put(self, fact: FactVersion) -> None:
         """Take `fact` as the current version of its key; one that may not be injected is dropped."""
         self.drop(fact.key)

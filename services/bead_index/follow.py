@@ -24,7 +24,7 @@ from bead_index.batch import Batch, Turns, Versions
 from bead_index.builder import building
 from bead_index.database import Damaged, IndexFile, Position
 from bead_index.facts import FactTable
-from bead_index.pace import unhurried
+from bead_index.pace import long_lived, unhurried
 from bead_index.schema import EPISODE, FACT, TURN
 from bead_index.worker import Worker
 
@@ -299,8 +299,9 @@ class Follower:
         else:
             await self._mend(different, wanted, held)
         # Built aside and swapped, so that what answers meanwhile is the old copy, whole.
-        table = await self._worker.write(lambda index: FactTable(unhurried(index.facts())))
+        table = await self._worker.write(_table_of)
         position = await self._catch_up(table, Position(manifest.epoch, manifest.seq))
+        self._table.let_go()
         self._table, self._anew = table, False
         await self._settle(Batch(), position)
         self._ready = self._whole = True
@@ -439,6 +440,11 @@ def _batches(items: Iterable[T]) -> Iterable[list[T]]:
     left = iter(items)
     while some := list(islice(left, BATCH)):
         yield some
+
+
+def _table_of(index: IndexFile) -> FactTable:
+    with long_lived():
+        return FactTable(unhurried(index.facts()))
 
 
 def _purge_if_needed(index: IndexFile) -> None:

@@ -1,7 +1,9 @@
 """Long work in a thread, with a pause now and then: the event loop of this process also answers model requests."""
 
+import gc
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 WORK_S = 0.001
@@ -20,3 +22,21 @@ def unhurried(items: Iterable[T]) -> Iterator[T]:
             time.sleep(PAUSE_S)
             until = time.monotonic() + WORK_S
         yield item
+
+
+@contextmanager
+def long_lived() -> Iterator[None]:
+    """What is made in the block is no garbage: the collector neither looks for any meanwhile, nor at it afterwards.
+
+    One look at some thousand facts holds every request up for hundreds of milliseconds. What the block of before made
+    is looked at again when it has been let go.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    gc.unfreeze()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if was_on:
+            gc.enable()
