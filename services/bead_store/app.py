@@ -164,7 +164,9 @@ class Store:
             fact_lane=self.fact_lane,
             turn_lane=self.turn_lane,
             slow_lane=self.slow_lane,
+            others=lambda: self._texts_beside(home),
         )
+        self.credentials.on_other = self.episodes.rewritten
         self.catalogue.foreign = FactEdits(
             self.catalogue, disk=self.disk, audit=self.audit, changes=self.changes, credentials=self.credentials
         )
@@ -397,6 +399,10 @@ class Store:
         if not self.disk.stopped:
             await self._sync_lane.run(self.disk.sync_appended)
         await asyncio.to_thread(self._sync_lane.close)
+
+    def _texts_beside(self, home: Home) -> list[Path]:
+        """Files that hold what somebody said and are neither facts nor turns."""
+        return [*self.episodes.paths_in(home.episodes), *home.drafts.glob("*.md"), *home.queue.glob("*.md")]
 
     def _mark_behind(self) -> None:
         with suppress(BeadError):  # the next start marks what is left

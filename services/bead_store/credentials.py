@@ -5,18 +5,18 @@ sessions in the turns' lane, each only when a look outside the lane has found so
 """
 
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Set
 from functools import partial
 from pathlib import Path
 
 from bead.errors import DamagedFile, NotFound
 from bead.wire.store import ChangeKind, RescanProgress
-from bead_store import header, layout
+from bead_store import files, header, layout
 from bead_store.audit import Audit
 from bead_store.catalogue import Catalogue
 from bead_store.changes import Changes
 from bead_store.files import Disk
-from bead_store.frontmatter import Place, parse_fact
+from bead_store.frontmatter import MAX_FILE_BYTES, Place, parse_fact
 from bead_store.lanes import Lane
 from bead_store.raw import RawLog
 from bead_store.scan import Scan
@@ -26,7 +26,7 @@ Counts = Counter[str]
 
 
 class Credentials:
-    """Looks through one home's facts and sessions."""
+    """Looks through one home's facts, sessions, and the other files that hold what somebody said."""
 
     def __init__(
         self,
@@ -41,7 +41,9 @@ class Credentials:
         fact_lane: Lane,
         turn_lane: Lane,
         slow_lane: Lane,
+        others: Callable[[], list[Path]] = list,
     ) -> None:
+        """`others` are files with a header and a text: episodes, drafts, review items."""
         self._facts = facts
         self._catalogue = catalogue
         self._sessions = sessions
@@ -52,6 +54,9 @@ class Credentials:
         self._fact_lane = fact_lane
         self._turn_lane = turn_lane
         self._slow_lane = slow_lane
+        self._others = others
+        self.on_other: Callable[[Path], None] = lambda path: None
+        """Told of such a file when it says something else now; from the facts' lane."""
         self._progress = RescanProgress(running=False, done=0, total=0, redacted={}, skipped=0)
 
     @property
@@ -67,10 +72,12 @@ class Credentials:
         return True
 
     async def run(self) -> None:
-        """Scan every version of every fact, and every session."""
+        """Scan every version of every fact, every session, and every other file."""
+        others = await self._slow_lane.run(self._others)
         work: list[Callable[[Counts], Awaitable[None]]] = [
             *(partial(self._key, entry.key) for entry in self._catalogue.entries()),
             *(partial(self._session, session) for session in self._sessions.sessions(None)),
+            *(partial(self._other, path) for path in others),
         ]
         counts: Counts = Counter()
         skipped = 0
@@ -79,7 +86,7 @@ class Credentials:
                 self._tell(done, len(work), counts, skipped)
                 try:
                     await look(counts)
-                except (DamagedFile, NotFound):
+                except (DamagedFile, NotFound, FileNotFoundError):
                     skipped += 1
             self._tell(len(work), len(work), counts, skipped)
         finally:
@@ -144,9 +151,38 @@ class Credentials:
             counts.update(await self._turn_lane.run(self._sessions.clean, session, ordinals))
             await self._fact_lane.run(self._audit.record, "turns-redacted", session, turns=len(ordinals))
 
+    async def _other(self, path: Path, counts: Counts) -> None:
+        if (await self._slow_lane.run(self._cleaned_other, path))[1]:
+            counts.update(await self._fact_lane.run(self._redact_other, path))
+
+    def _redact_other(self, path: Path) -> Counts:
+        clean, counts = self._cleaned_other(path)
+        if counts:
+            self._disk.replace_erasing(path, clean)
+            self._audit.record("redacted", path.stem)
+            self.on_other(path)
+        return counts
+
+    def _cleaned_other(self, path: Path) -> tuple[bytes, Counts]:
+        """The file without credentials; a header is left alone when it would have other fields or be none."""
+        parts = header.split(files.read(path, MAX_FILE_BYTES), path)
+        head, fields = parts.text[: parts.body_start], header.parse(parts, path)
+        clean_body, counts = self._scan.redacted(parts.body)
+        clean_head, more = self._scan.redacted(head)
+        if more and _has_fields(clean_head, path, fields.keys()):
+            return (clean_head + clean_body).encode(), counts + more
+        return (head + clean_body).encode(), counts
+
     def _turns_with_any(self, session: str) -> frozenset[int]:
         turns = self._sessions.read(session).turns
         return frozenset(turn.ordinal for turn in turns if self._scan.redacted(turn.text)[1])
 
     def _tell(self, done: int, total: int, counts: Counts, skipped: int) -> None:
         self._progress = RescanProgress(running=True, done=done, total=total, redacted=dict(counts), skipped=skipped)
+
+
+def _has_fields(head: str, path: Path, names: Set[str]) -> bool:
+    try:
+        return header.parse(header.split(head.encode(), path), path).keys() == names
+    except DamagedFile:
+        return False

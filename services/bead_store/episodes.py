@@ -136,6 +136,12 @@ class Episodes:
         self.gone(path)
         return "removed"
 
+    def rewritten(self, path: Path) -> None:
+        """Credentials were taken out of a file; readers are told when it is an episode."""
+        if self._paths.get(path.stem) == path:
+            self._seen[path.stem] = files.stamp_of(str(path))
+            self._changes.publish(ChangeKind.EPISODE, path.stem)
+
     def gone(self, path: Path) -> None:
         """The file was taken away."""
         name = path.stem

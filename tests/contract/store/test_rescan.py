@@ -80,6 +80,36 @@ async def test_conversation_goes_on_after_a_scan(home: Home) -> None:
         assert [turn.ordinal for turn in (await store.client.session("s1")).turns] == [1, 2, 3]
 
 
+async def test_credentials_in_episodes_drafts_review_items_and_old_versions_are_replaced(home: Home) -> None:
+    prepare(home)
+    day = home.episodes / "2026/11/05"
+    day.mkdir(parents=True)
+    said = f"the token is {SECRET}, ok?"
+    texts = (day / "e1.md", home.drafts / "0123456789abcdef.md", home.queue / "q1.md")
+    for path in texts:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"---\nid: {path.stem}\nmood: good   # mine\n---\n{said}\n")
+    old = write_by_hand(home, "user/tool", 1, HEAD.format("user/tool", "", said))
+    write_by_hand(home, "user/tool", 2, HEAD.format("user/tool", "", "there is no token"))
+    damaged = day / "e2.md"
+    damaged.write_text(f"no header {SECRET}")
+    async with opened(home) as store:
+        before = (await store.client.manifest()).seq
+        with bytes_unchanged(damaged):
+            progress = await rescanned(store)
+        changes = (await store.client.changes((await store.client.manifest()).epoch, before)).changes
+        named = [each.path for each in (await store.client.damage()).files]
+
+    assert progress.redacted == {RULE: 4} and progress.skipped == 1
+    assert SECRET not in old.read_text()
+    for path in texts:
+        assert path.read_text() == f"---\nid: {path.stem}\nmood: good   # mine\n---\n{said}\n".replace(
+            SECRET, f"[REDACTED:{RULE}]"
+        )
+    assert (ChangeKind.EPISODE, "e1") in {(change.kind, change.id) for change in changes}
+    assert str(damaged) in named
+
+
 async def test_second_scan_finds_nothing(home: Home) -> None:
     paths = home_with_secrets(home)
     async with opened(home) as store:
