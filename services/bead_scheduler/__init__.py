@@ -1,1 +1,1 @@
-"""When things run. For now it starts, answers for its health, and stops."""
+"""When things run: `timetable` says for which moment, `table` runs it once, `works` asks the services."""
