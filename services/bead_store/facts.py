@@ -43,6 +43,12 @@ _SCOPES = frozenset({"user", "global", "project", "team"})
 
 _SUSPICIOUS = "suspicious"
 _IMPORTED = "imported"
+_CONFLICT_REASON = (
+    "it is stored under a key of its own, and this fact says something else about the same. Accepted, it becomes this "
+    "fact's next version as well; rejected, both stay, and a request that brings up both is still told only one of "
+    "them. To hear one for good, forget the other; to hear both, word them further apart"
+)
+"""What either decision does (D2): no rejection lets both speak at once. Names no key: a forget need not look here."""
 _FLOOD = "flood"
 _FLOOD_REASON = f"its session has stated {AGENT_FACTS_A_SESSION} facts already; what an agent states beyond that waits"
 
@@ -280,6 +286,7 @@ class Facts:
                 when=written.when,
                 sources=written.sources,
                 harness=written.harness,
+                reason=_CONFLICT_REASON,
             )
             item = self._review.add(proposal, self._now())
         except BeadError as error:

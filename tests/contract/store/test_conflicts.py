@@ -25,6 +25,15 @@ async def test_statement_that_takes_anothers_place_is_written_and_asked_about(st
     assert item.trust is Trust.AGENT_OBSERVED
 
 
+async def test_the_question_says_that_a_no_lets_only_one_of_the_two_be_told(local: Open) -> None:
+    old = await local.write(FLY, None)
+    new = await local.write(KAMAL, None)
+
+    (item,) = await items(local)
+    assert item.reason and "rejected, both stay" in item.reason and "only one" in item.reason
+    assert old.key not in item.reason and new.key not in item.reason
+
+
 async def test_accepted_statement_is_the_new_version_of_the_older_key(store: Open) -> None:
     old = await store.write(FLY, None)
     new = await store.write(KAMAL, None)
