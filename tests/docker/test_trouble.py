@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http.client import HTTPException
 from typing import Any
 
 import pytest
@@ -19,6 +20,8 @@ from tests.docker.conftest import PROXY_PORT, Stack, call
 pytestmark = pytest.mark.docker
 
 LIMIT_S = 60
+BROKEN_OFF = (OSError, HTTPException)
+"""How a request ends whose server is killed: before an answer, or in the middle of one."""
 
 
 @dataclass
@@ -43,7 +46,7 @@ def load(stack: Stack) -> Iterator[Load]:
             headers = {"content-type": "application/json", "x-claude-code-session-id": str(uuid.uuid4())}
             try:
                 status, _ = call(f"http://127.0.0.1:{PROXY_PORT}/t/{token}/v1/messages", "POST", body, headers)
-            except OSError:
+            except BROKEN_OFF:
                 status = 0
             (found.answered if status == 200 else found.failed).append(time.monotonic())
             stop.wait(0.02)
@@ -55,7 +58,7 @@ def load(stack: Stack) -> Iterator[Load]:
                 status, answer = stack.curate(
                     "POST", "/api/store/v1/facts", {"key": key, "body": value, "trust": "user_stated"}
                 )
-            except OSError:
+            except BROKEN_OFF:
                 continue
             if status in (200, 201) and isinstance(answer, dict):
                 found.written[key] = value
