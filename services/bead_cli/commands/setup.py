@@ -3,7 +3,7 @@
 import argparse
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from bead_cli.setup.steps import Done, Step, do
 from bead_cli.setup.undoing import BLOCK, OWN, undo
 
 _DOWN, _NEEDS_A_PERSON = 3, 4
+_CHOICES = {"tool_search": False, "auto_memory": True}
 _CRON = "starts bead with the machine"
 _CONFIG = """\
 # Settings of bead; what is not here has its default. `bead doctor` says when something here is wrong.
@@ -58,8 +59,9 @@ def configure(parser: argparse.ArgumentParser, name: str) -> None:
         help=f"connect an agent by its own settings, may be repeated: {', '.join(AGENTS)}",
     )
     parser.add_argument("--hooks-only", action="store_true", help="with --harness: hooks, and no base URL")
-    parser.add_argument("--tool-search", action="store_true", help="Claude Code: keep its tool search on")
-    parser.add_argument("--no-auto-memory", action="store_true", help="Claude Code: switch its own memory off")
+    either = argparse.BooleanOptionalAction
+    parser.add_argument("--tool-search", action=either, help="Claude Code: keep its tool search on; default: no")
+    parser.add_argument("--auto-memory", action=either, help="with --harness: leave its own memory on; default: yes")
     parser.add_argument("--no-vault", action="store_true", help="do not offer to make the vault")
     parser.add_argument("--no-dream", action="store_true", help="no nightly run")
     parser.add_argument("--no-load", action="store_true", help="write everything, start nothing")
@@ -73,14 +75,15 @@ def run(args: argparse.Namespace, context: Context) -> int:
     bead = program.find(context.environ, allow_temporary=args.allow_temporary)
     if not args.dry_run:
         _prepare(context)
+    chosen = _chosen(args, here)
     arguments = [bead, "up", *here.home_option(context.home)]
     kind = _kind(here)
     done, kind = _unit(args, here, kind, arguments)
     done = [_config(args, context), *done]
     shells = [] if args.no_rc else profiles.shells(context.environ, here.machine.home)
-    done += [do(step, here.journal, dry_run=args.dry_run) for step in _profiles(context, shells, bead)]
+    done += [do(step, here.journal, dry_run=args.dry_run) for step in _profiles(context, shells, bead, chosen)]
     names = list(dict.fromkeys(args.harness))
-    wishes = _wishes(args, context, here, bead) if names else None
+    wishes = _wishes(args, context, here, bead, chosen) if names else None
     if wishes is not None:
         done += _agents(args, context, here, names, wishes)
     started = _started(args, context, here, kind, arguments)
@@ -91,6 +94,14 @@ def run(args: argparse.Namespace, context: Context) -> int:
     if any(each.state == "refused" for each in done):
         return _NEEDS_A_PERSON
     return 0 if started.is_fine else _DOWN
+
+
+def _chosen(args: argparse.Namespace, here: Place) -> Mapping[str, bool]:
+    """What was chosen now, else once: a second setup need not say it again."""
+    said = {name: getattr(args, name) for name in _CHOICES if getattr(args, name) is not None}
+    if not args.dry_run:
+        here.journal.choices |= said
+    return _CHOICES | here.journal.choices | said
 
 
 def _kind(here: Place) -> str:
@@ -131,11 +142,11 @@ def _config(args: argparse.Namespace, context: Context) -> Done:
     return Done(str(path), what, "written")
 
 
-def _profiles(context: Context, shells: list[profiles.Shell], bead: str) -> Iterator[Step]:
+def _profiles(context: Context, shells: list[profiles.Shell], bead: str, chosen: Mapping[str, bool]) -> Iterator[Step]:
     written: set[Path] = set()
     for shell in shells:
         file = Path(context.home) / shell.file
-        text = profiles.functions(shell, bead, context.home)
+        text = profiles.functions(shell, bead, context.home, tool_search=chosen["tool_search"])
         block = profiles.block(shell, file)
         if file not in written:
             what = f"what a shell does when you type {profiles.PROGRAM}"
@@ -177,7 +188,7 @@ def _agents(
                     yield Done(str(step.path), step.what, "refused", error.message)
 
 
-def _wishes(args: argparse.Namespace, context: Context, here: Place, bead: str) -> Wishes:
+def _wishes(args: argparse.Namespace, context: Context, here: Place, bead: str, chosen: Mapping[str, bool]) -> Wishes:
     settings = context.settings()
     is_shown = args.dry_run and not context.layout().token("proxy").exists()
     token = "<token>" if is_shown else read_token(context.home, "proxy", context.environ)
@@ -190,8 +201,8 @@ def _wishes(args: argparse.Namespace, context: Context, here: Place, bead: str) 
         bead=command,
         base_url=base_url,
         hooks_only=args.hooks_only,
-        tool_search=args.tool_search,
-        no_auto_memory=args.no_auto_memory,
+        tool_search=chosen["tool_search"],
+        no_auto_memory=not chosen["auto_memory"],
         drains=bool(drains.get("claude", drains.get("all"))),
         drains_on_write=bool(on_write.get("claude", on_write.get("all"))),
     )

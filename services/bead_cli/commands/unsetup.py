@@ -45,7 +45,7 @@ def run(args: argparse.Namespace, context: Context) -> int:
     rows += _undo_cron(args, here)
     if not args.dry_run:
         units.reload(here.machine, kind)
-        journal.unit = {} if is_whole else {"kind": kind}
+        journal.unit, journal.choices = {} if is_whole else {"kind": kind}, {}
         journal.keep()
     _say(context, rows, args.dry_run)
     return 0 if is_whole else _NEEDS_A_PERSON

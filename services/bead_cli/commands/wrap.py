@@ -11,7 +11,7 @@ from bead_cli.context import Context, read_token
 from bead_cli.door import Door, Running
 from bead_cli.loopback import exchange
 from bead_cli.probe import proxy_health
-from bead_cli.wrapping import HARNESSES, Harness, with_memory, without_capability
+from bead_cli.wrapping import HARNESSES, TOOL_SEARCH, Harness, with_memory, without_capability
 
 _NOTE_PROJECT_S = 0.5
 _ASK_S = 0.3
@@ -42,6 +42,11 @@ def configure(parser: argparse.ArgumentParser, name: str) -> None:
         metavar="sh|fish",
         help="print what the harness's environment needs for a shell function to read, and start nothing",
     )
+    parser.add_argument(
+        "--tool-search",
+        action="store_true",
+        help="Claude Code: go on searching for tools, which it gives up at another address (ENABLE_TOOL_SEARCH)",
+    )
     parser.add_argument("harness", choices=tuple(HARNESSES), metavar="HARNESS", help=", ".join(HARNESSES))
     parser.add_argument("rest", metavar="-- ARGS", nargs=argparse.REMAINDER, help="arguments of the harness")
 
@@ -50,7 +55,7 @@ def run(args: argparse.Namespace, context: Context) -> int:
     """Does not return when the harness starts."""
     harness = HARNESSES[args.harness]
     if args.print_env:
-        return _print_environment(context, harness, args.harness, args.print_env)
+        return _print_environment(context, args)
     rest = args.rest[1:] if args.rest[:1] == ["--"] else args.rest
     if shutil.which(harness.program, path=context.environ.get("PATH")) is None:
         raise NotFound(f"{harness.program} is not on PATH; install it first")
@@ -64,7 +69,8 @@ def run(args: argparse.Namespace, context: Context) -> int:
         context.output.note(f"{cause}; starting {harness.program} without memory")
         _become(harness, rest, dict(context.environ))
     _note_replaced(context, harness, base_url)
-    _become(harness, *start)
+    arguments, environ = start
+    _become(harness, arguments, environ | _asked(args, context))
 
 
 def _start(context: Context, harness: Harness, base_url: str, rest: list[str]) -> tuple[list[str], dict[str, str]]:
@@ -83,17 +89,25 @@ def _start(context: Context, harness: Harness, base_url: str, rest: list[str]) -
     return [*_arguments(context, harness, base_url), *rest], environ
 
 
-def _print_environment(context: Context, harness: Harness, name: str, shell: str) -> int:
+def _print_environment(context: Context, args: argparse.Namespace) -> int:
     """What the shell function of `bead setup` sets; nothing when bead does not answer, and a line says why."""
     from bead_cli.setup.profiles import assignments
 
-    base_url = None if _is_refused(context, harness) else _base_url(context, name)
+    harness = HARNESSES[args.harness]
+    base_url = None if _is_refused(context, harness) else _base_url(context, args.harness)
     if base_url is not None:
         _note_replaced(context, harness, base_url)
-        wanted = with_memory(harness, base_url, context.environ)
+        wanted = with_memory(harness, base_url, context.environ) | _asked(args, context)
         new = {key: value for key, value in wanted.items() if context.environ.get(key) != value}
-        context.output.text(assignments(shell, new).rstrip("\n"))
+        context.output.text(assignments(args.print_env, new).rstrip("\n"))
     return 0
+
+
+def _asked(args: argparse.Namespace, context: Context) -> dict[str, str]:
+    """Variables that a person asks for; one that they have set themselves stays."""
+    if args.harness != "claude" or not args.tool_search or TOOL_SEARCH in context.environ:
+        return {}
+    return {TOOL_SEARCH: "true"}
 
 
 def _is_refused(context: Context, harness: Harness) -> bool:

@@ -48,6 +48,8 @@ class Journal:
         self.entries: dict[str, Entry] = {}
         self.unit: dict[str, Any] = {}
         """How bead is kept alive, as `units` notes it."""
+        self.choices: dict[str, bool] = {}
+        """What the person chose once and need not say again."""
         self._read()
 
     def before(self, entry: Entry) -> bytes | None:
@@ -91,6 +93,7 @@ class Journal:
             "version": 1,
             "files": [_document(entry) for entry in self.entries.values()],
             "unit": self.unit,
+            "choices": self.choices,
         }
         data = json.dumps(document, indent=1).encode() + b"\n"
         if files.read(self._folder / _NAME).data != data:
@@ -117,6 +120,7 @@ class Journal:
         try:
             document = json.loads(path.read_bytes())
             self.unit = dict(document["unit"])
+            self.choices = dict(document.get("choices", {}))
             self.entries = {each["path"]: Entry(**each) for each in document["files"]}
         except FileNotFoundError:
             return

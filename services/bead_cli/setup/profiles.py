@@ -18,7 +18,7 @@ _SH = """\
 __bead_run_%%name() {
   local __bead_inside=1 __bead_set=''
   if [ -x %%bead ]; then
-    __bead_set=$(%%bead wrap --home %%home --print-env sh %%name) || __bead_set=''
+    __bead_set=$(%%bead wrap --home %%home%%options --print-env sh %%name) || __bead_set=''
   else
     printf '%s\\n' 'bead: '%%bead' is not there any more, starting %%name without memory (run: bead setup)' >&2
   fi
@@ -67,7 +67,7 @@ function %%name --description '%%name, with memory'
     end
     set -lx __bead_inside 1
     if test -x %%bead
-        %%bead wrap --home %%home --print-env fish %%name | source
+        %%bead wrap --home %%home%%options --print-env fish %%name | source
     else
         echo 'bead: '%%bead' is not there any more, starting %%name without memory (run: bead setup)' >&2
     end
@@ -118,11 +118,12 @@ def shells(environ: Mapping[str, str], home: Path) -> list[Shell]:
     return [shell for shell in known if shell.profile.exists() or shell.profile.is_symlink() or shell.name == login]
 
 
-def functions(shell: Shell, bead: str, home: str) -> bytes:
-    """The file that the block reads."""
+def functions(shell: Shell, bead: str, home: str, *, tool_search: bool = False) -> bytes:
+    """The file that the block reads; with `tool_search` Claude Code keeps searching for tools (B03)."""
     quote = _fish_quoted if shell.name == "fish" else shlex.quote
-    filled = _Marked(shell.functions).substitute(name=PROGRAM, bead=quote(bead), home=quote(home))
-    return filled.encode()
+    options = " --tool-search" if tool_search else ""
+    names = {"name": PROGRAM, "bead": quote(bead), "home": quote(home), "options": options}
+    return _Marked(shell.functions).substitute(names).encode()
 
 
 def block(shell: Shell, file: Path) -> str:

@@ -30,7 +30,8 @@ def undo(journal: Journal, entry: Entry, *, dry_run: bool = False) -> Undone:
     if now == entry.before_hash:
         wanted, what = found.data, "as it was"
     elif now == entry.after_hash and not entry.is_touched:
-        wanted, what = journal.before(entry), "as it was, byte for byte"
+        wanted = journal.before(entry)
+        what = "as it was, byte for byte" if wanted is not None else "taken away; there was none before"
     else:
         wanted, what = _without(entry, found.data), "changed since; only what is bead's was taken out"
     if dry_run:
