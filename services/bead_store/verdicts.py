@@ -81,7 +81,7 @@ class Verdicts:
         written = None
         if operation is Operation.ACCEPT:
             written = self._accept(proposal)
-        elif proposal.kind != KEY_CONFLICT:  # there, a no says that both are true
+        elif proposal.kind != KEY_CONFLICT:  # there, a no says that both may stay
             self._tombstones.bury_proposal(proposal.key, stands_for(proposal), item)
         decided = Decided(id=item, decision=_WORDS[operation], key=proposal.key, written=written)
         self._remember(operation, decided)

@@ -144,4 +144,4 @@ def say_verb(output: Output, answer: dict[str, Any]) -> None:
     other = answer.get("conflicts_with")
     if other:
         output.text(f"  {other} says something else about this, and agents are shown only one of the two.")
-        output.text(f"  Does this take its place? bead queue accept {answer['review_id']} (or reject: both are true)")
+        output.text(f"  Does this take its place? bead queue accept {answer['review_id']} (or reject: both stay)")

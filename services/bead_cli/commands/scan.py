@@ -9,8 +9,8 @@ from bead_cli.door import Door, opened
 
 _POLL_S = 0.2
 _EPILOG = """\
-New rules find what old ones did not. Each credential found in a fact or a conversation is replaced by a marker, in
-place. What must stay can be named in config.yaml:
+New rules find what old ones did not. Each credential found in a fact, a conversation, an episode, a draft or a
+review item is replaced by a marker, in place. What must stay can be named in config.yaml:
 
   scan:
     allow: ['EXAMPLE-[0-9]+']        # RE2; a match that holds this stays
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace, context: Context) -> int:
         output.text(f"{count:>6}  {rule}")
     found = sum(progress["redacted"].values())
     skipped = f"; {progress['skipped']} could not be read, see 'bead doctor'" if progress["skipped"] else ""
-    output.text(f"replaced {found} credentials in {progress['total']} facts and conversations{skipped}")
+    output.text(f"replaced {found} credentials in {progress['total']} files{skipped}")
     return 0
 
 

@@ -175,7 +175,7 @@ def test_rescan_counts_by_rule_and_changes_the_file(home: Home) -> None:
 
     assert done.code == 0 and done.document["redacted"] == {"github-pat": 1}
     assert SECRET not in path.read_text()
-    assert "replaced 0 credentials in 1 facts" in bead(home, "scan", "--rescan").out
+    assert "replaced 0 credentials in 1 files" in bead(home, "scan", "--rescan").out
 
 
 def test_doctor_leaves_no_home_where_there_was_none(tmp_path: Path) -> None:
