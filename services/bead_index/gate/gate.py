@@ -23,7 +23,7 @@ MAX_CANDIDATES = 10
 """Most facts that are weighed in one step, best first."""
 MAX_VIEWS = 64
 """Most combinations of owner and scopes whose weights are kept."""
-MAX_SESSIONS = 512
+MAX_SESSIONS = 128
 """Sessions whose earlier steps are kept; the least recently used one is forgotten first."""
 
 
