@@ -1,11 +1,13 @@
 """What the pages show is what is stored, and a page comes even when a part of it cannot."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import aiohttp
 import pytest
 
 from bead.home import Home
+from bead.wire.jobs import Job, JobName, JobResult, JobRun, JobTable
 from tests.web.person import Person
 from tests.web.running import SESSION, Running, running, trace
 
@@ -64,6 +66,17 @@ async def test_a_stream_is_for_those_who_are_in(page: Running) -> None:
 async def test_the_settings_page_tells_the_source_of_each_value(person: Person) -> None:
     text = (await person.see("/settings")).text
     assert "BEAD_INDEX__GATE" in text and "memory_timeout_ms" in text
+
+
+async def test_the_jobs_are_shown_with_their_last_and_next_run(furnished: Running) -> None:
+    at = datetime(2026, 11, 30, 3, 30, tzinfo=UTC)
+    failed = JobRun(due=at, started=at, ended=at, result=JobResult.FAILED, message="the model was not there")
+    dream = Job(name=JobName.DREAM, is_on=True, at="03:30", since=at, last=failed, next=at + timedelta(days=1))
+    drain = Job(name=JobName.DRAIN, is_on=False, at="03:20", since=at)
+    await furnished.store.keep_jobs(JobTable(jobs=(drain, dream)))
+    text = (await (await Person.come_in(furnished)).see("/reports")).text
+    for words in ("drain", "off", "never", "dream", "03:30", "failed", "the model was not there", "1 Dec 2026, 03:30"):
+        assert words in text, words
 
 
 async def test_the_audit_page_verifies_the_chain(person: Person) -> None:
