@@ -54,6 +54,8 @@ class RefusedByModel(ModelTrouble):
 class ServerFailed(ModelTrouble):
     """The model's server says that it has failed: some do at a field they do not know."""
 
+    code, status = "model-server-failed", 502
+
 
 class Provider(Protocol):
     """A model that can be asked."""
