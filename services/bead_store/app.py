@@ -20,7 +20,7 @@ from bead.settings import BackupSettings, ScanSettings, StoreSettings
 from bead.tasks import Tasks
 from bead.wire.health import Health
 from bead.wire.store import UseRefreshed
-from bead_store import files, sections
+from bead_store import sections
 from bead_store.asking import ask_refusing_disk
 from bead_store.audit import Audit
 from bead_store.backup_routes import add_backup_routes
@@ -30,6 +30,7 @@ from bead_store.changes import Changes
 from bead_store.conversations import Conversations
 from bead_store.copies import Copies
 from bead_store.credentials import Credentials
+from bead_store.disk import Disk
 from bead_store.draftfiles import DraftFiles
 from bead_store.drafts import Drafts, add_draft_routes
 from bead_store.dream.journal import Journal
@@ -100,7 +101,7 @@ class Store:
         self.read_lane = Lane("reads")
         self.slow_lane = Lane("slow")
         self._sync_lane = Lane("sync")
-        self.disk = files.Disk()
+        self.disk = Disk()
         self.changes = Changes()
         self.scan = Scan((prepared.bus_secret, prepared.proxy_token, prepared.admin_token), scan_settings)
         self.sync = GroupSync(self.disk, self._sync_lane, tasks, settings.group_fsync_ms / 1000)

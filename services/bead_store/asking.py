@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from bead.errors import BeadError
-from bead_store.files import Disk
+from bead_store.disk import Disk
 from bead_store.lanes import Lane
 
 PAUSE_S = 5.0

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from bead.wire.store import AuditReport
 from bead_store import files
+from bead_store.disk import Disk
 from bead_store.header import moment_text
 
 GENESIS = "0" * 64
@@ -27,7 +28,7 @@ _TAIL_BYTES = 64 << 10
 class Audit:
     """Appends to one log; its owner calls it from one lane."""
 
-    def __init__(self, path: Path, disk: files.Disk, now: Callable[[], datetime], max_bytes: int = MAX_BYTES) -> None:
+    def __init__(self, path: Path, disk: Disk, now: Callable[[], datetime], max_bytes: int = MAX_BYTES) -> None:
         self._path = path
         self._disk = disk
         self._now = now

@@ -30,7 +30,8 @@ from bead.home import Home
 from bead.wire.backup import BackupDone
 from bead_store import files
 from bead_store.copies import Copies, Gone, Outcome
-from bead_store.files import TEMPORARY_PREFIX, Disk
+from bead_store.disk import Disk
+from bead_store.files import TEMPORARY_PREFIX
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer as Buffer

@@ -13,7 +13,7 @@ from typing import Protocol
 from bead.errors import DamagedFile, NotFound
 from bead.facts import FactVersion, Status
 from bead_store import layout, loading, packed
-from bead_store.files import Disk
+from bead_store.disk import Disk
 from bead_store.frontmatter import Place
 from bead_store.reading import Entry, KeyReader
 

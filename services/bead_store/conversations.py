@@ -16,6 +16,7 @@ from bead.conversations import Block, BlockKind, Conversation
 from bead.errors import BadRequest, DamagedFile, Refused, StaleConversation, Unavailable
 from bead.wire.store import CommitBlocks, FindConversation
 from bead_store import files
+from bead_store.disk import Disk
 from bead_store.names import conversation_name, file_name
 from bead_store.redaction import Wanted
 from bead_store.use import Use
@@ -63,7 +64,7 @@ class _State:
 class Conversations:
     """Conversations of one home; asked and changed from the turns' lane only."""
 
-    def __init__(self, folder: Path, *, disk: files.Disk, use: Use) -> None:
+    def __init__(self, folder: Path, *, disk: Disk, use: Use) -> None:
         self._folder = folder
         self._disk = disk
         self._use = use

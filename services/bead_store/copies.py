@@ -16,7 +16,7 @@ import msgspec
 
 from bead.errors import BeadError, DamagedFile
 from bead_store import blanking, files
-from bead_store.files import Disk
+from bead_store.disk import Disk
 from bead_store.redaction import Wanted
 
 MOST = 1_000

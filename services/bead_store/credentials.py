@@ -15,7 +15,7 @@ from bead_store import files, header, layout
 from bead_store.audit import Audit
 from bead_store.catalogue import Catalogue
 from bead_store.changes import Changes
-from bead_store.files import Disk
+from bead_store.disk import Disk
 from bead_store.frontmatter import MAX_FILE_BYTES, Place, parse_fact
 from bead_store.lanes import Lane
 from bead_store.raw import RawLog

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from bead.errors import DamagedFile, NotFound
 from bead.wire.drafts import DRAINED, is_drained_tag
 from bead_store import files, header
+from bead_store.disk import Disk
 from bead_store.frontmatter import MAX_FILE_BYTES, Reader, normal_body
 from bead_store.header import Bare, flag_text, moment_text
 
@@ -40,7 +41,7 @@ class Kept(NamedTuple):
 class DraftFiles:
     """One folder of drafts; written from the facts' lane, read from any thread."""
 
-    def __init__(self, folder: Path, disk: files.Disk, now: Callable[[], datetime]) -> None:
+    def __init__(self, folder: Path, disk: Disk, now: Callable[[], datetime]) -> None:
         self._folder = folder
         self._disk = disk
         self._now = now

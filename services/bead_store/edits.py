@@ -22,8 +22,9 @@ from bead_store.audit import Audit
 from bead_store.catalogue import Catalogue
 from bead_store.changes import Changes
 from bead_store.credentials import Credentials
+from bead_store.disk import Disk
 from bead_store.episodes import Episodes
-from bead_store.files import TEMPORARY_PREFIX, Disk
+from bead_store.files import TEMPORARY_PREFIX
 from bead_store.frontmatter import Rewrite, rewrite_fact
 from bead_store.lanes import Lane
 from bead_store.raw import Foreign, RawLog

@@ -18,7 +18,7 @@ from bead.wire.episodes import EpisodeList, EpisodeVerb, EpisodeView, EpisodeWri
 from bead.wire.store import ChangeKind
 from bead_store import files, header
 from bead_store.changes import Changes
-from bead_store.files import Disk
+from bead_store.disk import Disk
 from bead_store.frontmatter import MAX_FILE_BYTES, Reader, normal_body
 from bead_store.header import Bare, moment_text
 from bead_store.names import file_name, word

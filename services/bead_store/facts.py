@@ -22,7 +22,8 @@ from bead_store.audit import Audit
 from bead_store.catalogue import Catalogue
 from bead_store.changes import Changes
 from bead_store.conflicts import Conflicts
-from bead_store.files import Disk, stamp_of
+from bead_store.disk import Disk
+from bead_store.files import stamp_of
 from bead_store.frontmatter import Rewrite, normal_body, render_fact, rewrite_fact
 from bead_store.privacy import remove_private
 from bead_store.projects import Projects

@@ -22,8 +22,8 @@ from bead_store.catalogue import Catalogue
 from bead_store.changes import Changes
 from bead_store.conversations import Conversations
 from bead_store.copies import Copies, Gone
+from bead_store.disk import Disk
 from bead_store.episodes import Episodes
-from bead_store.files import Disk
 from bead_store.forgetlook import Looking, Selection, Turns, documents, is_of_session, markdown_below
 from bead_store.intents import SOUGHT, Intent, Intents, Operation
 from bead_store.lanes import Lane

@@ -15,7 +15,7 @@ from bead.errors import Exists, HomeUnusable, Unavailable
 from bead.home import Home
 from bead_store import files
 from bead_store.copies import Copies
-from bead_store.files import Disk
+from bead_store.disk import Disk
 from bead_store.lock import HomeLock
 
 FORMAT = 1

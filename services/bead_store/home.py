@@ -10,6 +10,7 @@ from typing import NamedTuple
 from bead.errors import DamagedFile, HomeUnusable, Unavailable
 from bead.home import Home
 from bead_store import files
+from bead_store.disk import DIRECTORY_MODE, Disk, refused_by_disk
 from bead_store.formats import require_format
 
 _TOKEN_BYTES = 32
@@ -44,7 +45,7 @@ def prepare(home: Home) -> Prepared:
             raise HomeUnusable(f"a restore into {home.root} was not finished; run the same 'bead restore' again")
         for directory in (home.facts, home.raw, home.queue, home.sessions, home.token("bus").parent):
             _private_directories(directory, home.root)
-        disk = files.Disk()
+        disk = Disk()
         require_format(home, disk)
         return Prepared(
             home_id=_secret(disk, home.home_id, secrets.token_hex(16)),
@@ -54,7 +55,7 @@ def prepare(home: Home) -> Prepared:
             tombstone_key=_tombstone_key(disk, home),
         )
     except OSError as error:
-        raise HomeUnusable(files.refused_by_disk(Path(error.filename or home.root), error).message) from None
+        raise HomeUnusable(refused_by_disk(Path(error.filename or home.root), error).message) from None
     except (Unavailable, DamagedFile) as error:
         raise error if isinstance(error, HomeUnusable) else HomeUnusable(error.message) from None
 
@@ -62,7 +63,7 @@ def prepare(home: Home) -> Prepared:
 def _own_directory(root: Path) -> None:
     if root.exists() and not root.is_dir():
         raise HomeUnusable(f"{root} is not a folder; a home is a folder of its own, by default ~/.bead")
-    root.mkdir(mode=files.DIRECTORY_MODE, parents=True, exist_ok=True)
+    root.mkdir(mode=DIRECTORY_MODE, parents=True, exist_ok=True)
     state = root.stat()
     if state.st_uid != os.geteuid():
         raise HomeUnusable(
@@ -71,7 +72,7 @@ def _own_directory(root: Path) -> None:
         )
     if state.st_mode & _OPEN_TO_OTHERS:
         raise HomeUnusable(f"{root} can be written by others; run 'chmod 700 {root}' and look at what is in it")
-    _tighten(root, files.DIRECTORY_MODE)
+    _tighten(root, DIRECTORY_MODE)
     if not os.access(root, os.W_OK | os.X_OK):
         raise HomeUnusable(f"{root} cannot be written; make it writable or set BEAD_HOME to another folder")
 
@@ -81,10 +82,10 @@ def _private_directories(path: Path, root: Path) -> None:
         return
     _private_directories(path.parent, root)
     with contextlib.suppress(FileExistsError):
-        path.mkdir(mode=files.DIRECTORY_MODE)
+        path.mkdir(mode=DIRECTORY_MODE)
     if not path.is_dir():
         raise HomeUnusable(f"{path} is not a folder; move it away")
-    _tighten(path, files.DIRECTORY_MODE)
+    _tighten(path, DIRECTORY_MODE)
 
 
 def _tighten(path: Path, mode: int) -> None:
@@ -92,7 +93,7 @@ def _tighten(path: Path, mode: int) -> None:
         path.chmod(mode)
 
 
-def _tombstone_key(disk: files.Disk, home: Home) -> bytes:
+def _tombstone_key(disk: Disk, home: Home) -> bytes:
     """The key under which forgotten values are recognised; never another one than the log was written with."""
     path = home.tombstone_key
     if not path.exists():
@@ -110,7 +111,7 @@ def _tombstone_key(disk: files.Disk, home: Home) -> bytes:
     return key
 
 
-def _secret(disk: files.Disk, path: Path, fresh: str) -> str:
+def _secret(disk: Disk, path: Path, fresh: str) -> str:
     """What `path` holds; `fresh` when there is none yet."""
     if not path.exists():
         with contextlib.suppress(FileExistsError):  # another process was faster: its secret counts

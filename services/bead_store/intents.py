@@ -14,6 +14,7 @@ import msgspec
 
 from bead.errors import DamagedFile, Unavailable
 from bead_store import files
+from bead_store.disk import Disk
 
 _MAX_BYTES = 64 << 20
 SOUGHT = "sought"
@@ -68,7 +69,7 @@ _decode = msgspec.json.Decoder(Intent).decode
 class Intents:
     """Open intents of one home; changed from the facts' lane only."""
 
-    def __init__(self, folder: Path, disk: files.Disk) -> None:
+    def __init__(self, folder: Path, disk: Disk) -> None:
         self._folder = folder
         self._disk = disk
         self.open: dict[str, Intent] = {}

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from bead.wire.jobs import ConversationsCleared, JobTable
 from bead_store import files
+from bead_store.disk import Disk
 
 if TYPE_CHECKING:
     from bead_store.app import Store
@@ -23,7 +24,7 @@ _MAX_BYTES = 256 << 10
 class Jobs:
     """One home's table; read and replaced in one lane."""
 
-    def __init__(self, path: Path, disk: files.Disk) -> None:
+    def __init__(self, path: Path, disk: Disk) -> None:
         self._path = path
         self._disk = disk
 

@@ -18,7 +18,7 @@ from bead.wire.store import ChangeKind
 from bead_store.audit import Audit, lines_of
 from bead_store.catalogue import Catalogue
 from bead_store.changes import Changes
-from bead_store.files import Disk
+from bead_store.disk import Disk
 from bead_store.frontmatter import Rewrite, rewrite_fact
 from bead_store.lanes import Lane
 from bead_store.layout import version_path

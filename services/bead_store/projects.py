@@ -18,6 +18,7 @@ from bead.errors import BadRequest, DamagedFile
 from bead.projects import PATH, Identity, identity, same_project, scope_name, strength
 from bead.wire.store import Project, ResolveProject
 from bead_store import files
+from bead_store.disk import Disk
 
 MAX_DIRECTORIES = 50
 """Known directories kept for one project, the newest."""
@@ -54,7 +55,7 @@ class _Known(NamedTuple):
 class Projects:
     """One `projects.yaml`; changed from the facts' lane only."""
 
-    def __init__(self, path: Path, disk: files.Disk, home_directory: str) -> None:
+    def __init__(self, path: Path, disk: Disk, home_directory: str) -> None:
         self._path = path
         self._disk = disk
         self._home_directory = home_directory

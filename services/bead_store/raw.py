@@ -18,6 +18,7 @@ from bead.turns import Role
 from bead.wire.store import AppendTurn, ChangeKind, SessionView, TurnAppended, TurnView
 from bead_store import files, header, turnfile
 from bead_store.changes import Changes
+from bead_store.disk import Disk
 from bead_store.header import moment_text
 from bead_store.names import file_name, word
 from bead_store.redaction import Wanted, plan, redacted
@@ -62,7 +63,7 @@ class RawLog:
         folder: Path,
         owner: str,
         *,
-        disk: files.Disk,
+        disk: Disk,
         scan: Scan,
         changes: Changes,
         without_forgotten: Callable[[str], str] = str,

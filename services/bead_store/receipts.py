@@ -7,7 +7,7 @@ import msgspec
 
 from bead.wire.store import ForgetPlace
 from bead_store import files
-from bead_store.files import Disk
+from bead_store.disk import Disk
 from bead_store.header import moment_text
 
 MOST = 1_000

@@ -13,7 +13,7 @@ from bead_store import layout
 from bead_store.audit import Audit
 from bead_store.catalogue import Catalogue
 from bead_store.changes import Changes
-from bead_store.files import Disk
+from bead_store.disk import Disk
 from bead_store.frontmatter import NewPlace, move_fact
 from bead_store.intents import Intent, Intents, Operation
 from bead_store.layout import directory_of, version_path

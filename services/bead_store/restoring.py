@@ -21,7 +21,8 @@ from bead.errors import BeadError, DamagedFile, Exists, Refused
 from bead.home import Home
 from bead_store import files, layout, turnfile
 from bead_store.backups import INDEX, Entry, Index, is_whole, object_path, read_marker
-from bead_store.files import FILE_MODE, Disk
+from bead_store.disk import DIRECTORY_MODE, Disk
+from bead_store.files import FILE_MODE
 from bead_store.spans import Spans
 from bead_store.told import told
 from bead_store.tombstones import Tombstones
@@ -60,7 +61,7 @@ def restore(folder: Path, home: Home, identity: age.Opener, newer: Home | None =
         return Restored(_move(stage, home), 0)
     _require_empty(home)
     index = _read_index(folder, identity)
-    home.root.mkdir(mode=files.DIRECTORY_MODE, parents=True, exist_ok=True)
+    home.root.mkdir(mode=DIRECTORY_MODE, parents=True, exist_ok=True)
     shutil.rmtree(stage, ignore_errors=True)
     for entry in index.entries:
         _decrypt(folder, entry, stage / _checked(entry.path), identity)
@@ -106,7 +107,7 @@ def _read_index(folder: Path, identity: age.Opener) -> Index:
 
 
 def _decrypt(folder: Path, entry: Entry, target: Path, identity: age.Opener) -> None:
-    target.parent.mkdir(mode=files.DIRECTORY_MODE, parents=True, exist_ok=True)
+    target.parent.mkdir(mode=DIRECTORY_MODE, parents=True, exist_ok=True)
     with open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, FILE_MODE), "wb") as file:
         _open_object(folder, entry, file, identity)
 

@@ -15,6 +15,7 @@ from bead.errors import DamagedFile, NotFound, Refused
 from bead.facts import FactType, TriggerCard, Trust
 from bead.wire.store import ReviewItem
 from bead_store import files, header
+from bead_store.disk import Disk
 from bead_store.frontmatter import MAX_FILE_BYTES, Reader, card_fields, normal_body
 from bead_store.header import Bare, flag_text, moment_text
 
@@ -56,7 +57,7 @@ def stands_for(proposal: Proposal) -> str:
 class ReviewFiles:
     """The items of one queue folder."""
 
-    def __init__(self, folder: Path, disk: files.Disk, home_id: str) -> None:
+    def __init__(self, folder: Path, disk: Disk, home_id: str) -> None:
         self._folder = folder
         self._disk = disk
         self._home_id = home_id

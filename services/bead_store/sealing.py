@@ -20,8 +20,9 @@ from bead_store import layout
 from bead_store.audit import Audit
 from bead_store.catalogue import Catalogue
 from bead_store.changes import Changes
+from bead_store.disk import Disk
 from bead_store.facts import checked_body, scope_and_type
-from bead_store.files import Disk, damaged
+from bead_store.files import damaged
 from bead_store.forget import Forgetting
 from bead_store.forgetsteps import UID_CHARS, Work
 from bead_store.frontmatter import NewPlace, Rewrite, move_fact, parse_fact, render_fact, rewrite_fact

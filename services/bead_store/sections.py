@@ -8,7 +8,7 @@ from pathlib import Path
 from bead.section import spans
 from bead_store import blanking, files
 from bead_store.copies import Gone, Outcome
-from bead_store.files import Disk
+from bead_store.disk import Disk
 
 KIND = "section"
 _MAX_BYTES = 16 << 20

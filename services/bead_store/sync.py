@@ -6,7 +6,7 @@ import structlog
 
 from bead.errors import BeadError
 from bead.tasks import Tasks
-from bead_store.files import Disk
+from bead_store.disk import Disk
 from bead_store.lanes import Lane
 
 log = structlog.get_logger()

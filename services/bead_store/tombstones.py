@@ -15,6 +15,7 @@ from typing import Any
 
 from bead.errors import DamagedFile
 from bead_store import files
+from bead_store.disk import Disk
 from bead_store.header import moment_text
 from bead_store.spans import Hashes, Span, Spans, span_of, texts_of_value
 from bead_store.values import normal
@@ -40,7 +41,7 @@ class Reason(StrEnum):
 class Tombstones:
     """The tombstones of one home; asked and changed from the facts' lane only."""
 
-    def __init__(self, log: Path, key: bytes, *, disk: files.Disk, now: Callable[[], datetime]) -> None:
+    def __init__(self, log: Path, key: bytes, *, disk: Disk, now: Callable[[], datetime]) -> None:
         self._log = log
         self._key = key
         self._disk = disk

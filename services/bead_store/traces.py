@@ -28,6 +28,7 @@ from bead.wire.traces import (
     is_turn_id,
 )
 from bead_store import files
+from bead_store.disk import Disk
 from bead_store.lanes import Lane
 
 MAX_DAYS = 30
@@ -48,7 +49,7 @@ _trace = msgspec.json.Decoder(TurnTrace).decode
 class Traces:
     """One home's. Files are touched in the `lane` of its own; the newest are kept for readers of the event loop."""
 
-    def __init__(self, folder: Path, disk: files.Disk, now: Callable[[], datetime]) -> None:
+    def __init__(self, folder: Path, disk: Disk, now: Callable[[], datetime]) -> None:
         self.lane = Lane("traces")
         self._folder = folder
         self._disk = disk

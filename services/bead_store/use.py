@@ -19,6 +19,7 @@ import structlog
 from bead.conversations import Block, BlockKind
 from bead.errors import BeadError
 from bead_store import files
+from bead_store.disk import Disk
 
 MAX_BYTES = 4 << 20
 """Of each of the two files (I17): some twenty thousand blocks, months of work; a refresh empties them every night.
@@ -62,7 +63,7 @@ class Taken(NamedTuple):
 class Use:
     """One home's; asked from the turns' lane only. New lines go to `path`, those being folded lie beside it."""
 
-    def __init__(self, path: Path, disk: files.Disk, now: Callable[[], datetime]) -> None:
+    def __init__(self, path: Path, disk: Disk, now: Callable[[], datetime]) -> None:
         self._path = path
         self._aside = path.with_suffix(".old.jsonl")
         self._disk = disk

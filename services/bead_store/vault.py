@@ -15,7 +15,7 @@ from bead.errors import Corrupt, Exists, InvalidKey, NotFound, NoVault, Refused,
 from bead.home import Home
 from bead.wire.vault import MAX_IDENTITY_BYTES, SealedFact, SealedKey, SealedVersion, VaultState
 from bead_store import files, header
-from bead_store.files import Disk
+from bead_store.disk import Disk
 from bead_store.frontmatter import Place, Reader
 
 MAX_SEALED_BYTES = 2 << 20

@@ -17,6 +17,7 @@ import msgspec
 from bead.errors import DamagedFile, NotFound, Refused
 from bead.wire.dream import BeginRun, FinishRun, RunRecord, RunState
 from bead_store import files
+from bead_store.disk import Disk
 from bead_store.names import file_name
 
 KEPT_RUNS = 30
@@ -54,7 +55,7 @@ _decode = msgspec.json.Decoder(Done).decode
 class Journal:
     """The runs of one home; used from the facts' lane only."""
 
-    def __init__(self, folder: Path, disk: files.Disk, now: Callable[[], datetime]) -> None:
+    def __init__(self, folder: Path, disk: Disk, now: Callable[[], datetime]) -> None:
         self._folder = folder
         self._disk = disk
         self._now = now

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from bead.errors import DamagedFile
 from bead.wire.dream import Calibration, NightState, Spend, Spent
 from bead_store import files
+from bead_store.disk import Disk
 
 MAX_LEDGER_BYTES = 1 << 20
 """Of the spend ledger; then its older half goes (I17)."""
@@ -32,7 +33,7 @@ class _Line(Spend):
 class Notes:
     """One home's; used from the facts' lane only."""
 
-    def __init__(self, folder: Path, reports: Path, disk: files.Disk) -> None:
+    def __init__(self, folder: Path, reports: Path, disk: Disk) -> None:
         self._folder = folder
         self._reports = reports
         self._disk = disk

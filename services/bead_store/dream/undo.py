@@ -14,6 +14,7 @@ from bead_store import files, layout
 from bead_store.audit import Audit
 from bead_store.catalogue import Catalogue
 from bead_store.changes import Changes
+from bead_store.disk import Disk
 from bead_store.dream.journal import STATE_BEFORE, Done, Journal, Snapshot, episode_name
 from bead_store.dream.night import episode_bytes, episode_path, harness_of, mac_of
 from bead_store.dream.notes import Notes
@@ -40,7 +41,7 @@ class Undo:
         episodes: Episodes,
         tombstones: Tombstones,
         intents: Intents,
-        disk: files.Disk,
+        disk: Disk,
         changes: Changes,
         audit: Audit,
     ) -> None:

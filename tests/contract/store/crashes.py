@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry, Counter
 from bead.home import Home
 from bead.settings import StoreSettings
 from bead.tasks import Tasks
-from bead_store import files
+from bead_store import disk
 from bead_store.app import Store
 from bead_store.home import prepare
 from bead_store.scan import NO_EXCEPTIONS, Scan
@@ -75,7 +75,7 @@ async def end_at(
     async with living(home, monkeypatch) as store:
         crashing = CrashingOs(last)
         with monkeypatch.context() as patch:
-            patch.setattr(files, "os", crashing)
+            patch.setattr(disk, "os", crashing)
             try:
                 await work(store)
             except Ended:

@@ -275,7 +275,7 @@ from bead.home import Home
 from bead.settings import BackupSettings, StoreSettings
 from bead.wire.backup import StartBackup
 from bead_store.app import create_service
-from bead_store.files import Disk
+from bead_store.disk import Disk
 home, folder, recipient, verb, number = sys.argv[1:]
 count, plain = 0, getattr(Disk, verb)
 def once(self, *args, **kwargs):

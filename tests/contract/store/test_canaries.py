@@ -26,7 +26,7 @@ from bead_cli.verifying import verify
 from bead_index.app import create_service
 from bead_store.app import Store
 from bead_store.copies import Copies
-from bead_store.files import Disk
+from bead_store.disk import Disk
 from tests.contract.store.crashes import end_at, living
 from tests.contract.store.opening import opened
 

@@ -146,10 +146,10 @@ async def test_start_that_finishes_a_forget_may_be_ended_at_any_call_too(
 
 
 async def start_and_end_at(last: int, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    from bead_store import files
+    from bead_store import disk
     from tests.contract.store.crashes import CrashingOs, Ended
 
-    monkeypatch.setattr(files, "os", CrashingOs(last))
+    monkeypatch.setattr(disk, "os", CrashingOs(last))
     try:
         async with living(home, monkeypatch):
             pass

@@ -21,7 +21,7 @@ from bead.wire.store import (
     Mark,
     Verb,
 )
-from bead_store.files import Disk
+from bead_store.disk import Disk
 from bead_store.raw import RawLog
 from bead_store.redaction import Wanted
 from tests.bytescan import traces

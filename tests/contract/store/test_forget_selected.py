@@ -12,7 +12,7 @@ from bead.turns import Role
 from bead.wire.forget import ConfirmSelected, SelectForget
 from bead.wire.store import AppendTurn, CommitBlocks, FindConversation, ForgetReceipt, WriteFact
 from bead_store.copies import Copies
-from bead_store.files import Disk
+from bead_store.disk import Disk
 from tests.bytescan import traces
 from tests.contract.store.opening import Open
 

@@ -6,7 +6,7 @@ import pytest
 
 from bead.errors import Exists, HomeUnusable, StoreLocked
 from bead.home import Home
-from bead_store.files import Disk
+from bead_store.disk import Disk
 from bead_store.formats import FORMAT, copy_of, migrate, read_format, require_format
 from tests.contract.store.opening import opened
 

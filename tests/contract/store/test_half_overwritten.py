@@ -8,7 +8,7 @@ from bead.facts import Trust
 from bead.home import Home
 from bead.turns import Role
 from bead.wire.store import AppendTurn, ConfirmForget, ForgetKeys, WriteFact
-from bead_store import files
+from bead_store import disk
 from bead_store.app import Store
 from tests.bytescan import traces
 from tests.contract.store.crashes import CrashingOs, Ended, living
@@ -41,7 +41,7 @@ async def test_turn_that_is_half_overwritten_is_overwritten_whole(
         source = store.raw.append(turn).source
         store.facts.write(WriteFact(body=VALUE, key=KEY, trust=Trust.USER_STATED))
         with monkeypatch.context() as patch, pytest.raises(Ended):
-            patch.setattr(files, "os", UntilOverwritten(None))
+            patch.setattr(disk, "os", UntilOverwritten(None))
             await forget(store)
     path = home.root / "store" / source.partition("#")[0]
     data = path.read_bytes()

@@ -26,7 +26,7 @@ from bead.wire.dream import (
     Spend,
 )
 from bead.wire.store import ConfirmForget, ForgetKeys, Mark, Verb, WriteFact
-from bead_store import files
+from bead_store import disk
 from bead_store.home import prepare
 from tests.contract.store.opening import Open, on_socket, opened, write_by_hand
 from tests.syscalls import recorded
@@ -131,7 +131,7 @@ async def test_undo_that_is_interrupted_is_finished_by_the_next_start(home: Home
         await nights.mark(run, DreamMark(key="user/indent", version=1, status=Status.DORMANT))
         await nights.finish(run, DONE)
         stuck = store.file("user/new", 1)
-        with recorded(files, fail_unlink_of=stuck), pytest.raises(Unavailable, match="disk is full"):
+        with recorded(disk, fail_unlink_of=stuck), pytest.raises(Unavailable, match="disk is full"):
             await nights.undo(run)
         assert tree(home.facts) != before
 

@@ -11,7 +11,7 @@ from bead.facts import Trust
 from bead.home import Home
 from bead.turns import Role
 from bead.wire.store import AppendTurn, Mark, Verb
-from bead_store import files, settling
+from bead_store import disk, settling
 from bead_store.settling import settle
 from tests.contract.store.opening import Open, opened
 from tests.syscalls import Recorded, recorded
@@ -66,7 +66,7 @@ async def test_start_after_a_clean_end_costs_nothing(home: Home, settled: list[P
 async def test_store_that_lost_something_is_followed_by_one_that_looks(home: Home, settled: list[Path]) -> None:
     async with opened(home) as store:
         await store.write("helix", KEY)
-        with recorded(files, fail={"fsync": OSError(5, "Input/output error")}), pytest.raises(WritesStopped):
+        with recorded(disk, fail={"fsync": OSError(5, "Input/output error")}), pytest.raises(WritesStopped):
             await store.write("emacs", KEY)
     settled.clear()
 
@@ -113,10 +113,10 @@ async def test_file_that_somebody_else_wrote_is_synced_once_before_it_is_called_
     await fill(home)
     async with opened(home) as store:
         path = store.file(KEY, 1)
-        with recorded(files) as calls:
+        with recorded(disk) as calls:
             await again(store)  # type: ignore[misc]  # a coroutine function
         assert {path, path.parent} <= set(calls.synced)
-        with recorded(files) as calls:
+        with recorded(disk) as calls:
             await again(store)  # type: ignore[misc]  # as above
         assert calls.synced == []
 
@@ -124,7 +124,7 @@ async def test_file_that_somebody_else_wrote_is_synced_once_before_it_is_called_
 async def test_item_that_waits_already_is_synced_before_it_is_called_queued(home: Home) -> None:
     await fill(home)
     async with opened(home) as store:
-        with recorded(files) as calls:
+        with recorded(disk) as calls:
             answer = await store.write("emacs", KEY, trust=Trust.AGENT_OBSERVED)
         path = home.queue / f"{answer.review_id}.md"
         assert {path, path.parent} <= set(calls.synced)
@@ -135,13 +135,13 @@ async def test_name_that_could_not_be_synced_is_synced_before_the_fact_is_called
     async with opened(home) as store:
         await store.write("helix", KEY)
         folder = store.file(KEY, 1).parent
-        with recorded(files, fail_open_of=folder) as calls:
+        with recorded(disk, fail_open_of=folder) as calls:
             with pytest.raises(Exception, match="Too many open files"):
                 await store.write("emacs", KEY)
             assert store.file(KEY, 2).exists()
         assert folder not in calls.synced
 
-        with recorded(files) as calls:
+        with recorded(disk) as calls:
             assert (await store.write("emacs", KEY)).verb is Verb.UNCHANGED
         assert folder in calls.synced
 

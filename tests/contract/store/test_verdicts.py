@@ -6,7 +6,7 @@ from bead.errors import NotFound, Tombstoned, Unavailable
 from bead.facts import FactType, Trust
 from bead.home import Home
 from bead.wire.store import Verb
-from bead_store import files
+from bead_store import disk
 from tests.contract.store.opening import Open, opened
 from tests.syscalls import recorded
 
@@ -89,7 +89,7 @@ async def test_item_that_the_disk_would_not_let_go_is_gone_in_the_end_and_decide
     async with opened(home) as store:
         item = await queued(store)
         path = home.queue / f"{item}.md"
-        with recorded(files, fail_unlink_of=path), pytest.raises(Unavailable, match="disk is full"):
+        with recorded(disk, fail_unlink_of=path), pytest.raises(Unavailable, match="disk is full"):
             await getattr(store.client, verb)(item)
         assert path.exists()
         if then == "asked again":
@@ -104,7 +104,7 @@ async def test_item_that_the_disk_would_not_let_go_is_gone_in_the_end_and_decide
 async def test_decision_that_could_not_be_written_down_is_not_made_later(home: Home) -> None:
     async with opened(home) as store:
         item = await queued(store)
-        with recorded(files, fail_open_of=home.intents), pytest.raises(Unavailable):
+        with recorded(disk, fail_open_of=home.intents), pytest.raises(Unavailable):
             await store.client.accept(item)
 
     async with opened(home) as store:

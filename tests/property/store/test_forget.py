@@ -19,7 +19,7 @@ from bead.settings import StoreSettings
 from bead.tasks import Tasks
 from bead.turns import Role
 from bead.wire.store import AppendTurn, ConfirmForget, ForgetKeys, Rekey, Verb, WriteFact
-from bead_store import files
+from bead_store import disk
 from bead_store.app import Store
 from bead_store.home import prepare
 from bead_store.review import KEY_CONFLICT
@@ -131,7 +131,7 @@ class Forgetting(RuleBasedStateMachine):
             return
         self.store.disk.sync_appended()
         with self.patch.context() as patch:
-            patch.setattr(files, "os", CrashingOs(calls))
+            patch.setattr(disk, "os", CrashingOs(calls))
             try:
                 self.runner.run(self._forget(asked))
             except Ended:

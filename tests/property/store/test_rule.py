@@ -14,8 +14,8 @@ from bead.wire.store import Verb, WriteFact
 from bead_store.audit import Audit, first_broken_line
 from bead_store.catalogue import Catalogue
 from bead_store.changes import Changes
+from bead_store.disk import Disk
 from bead_store.facts import Facts
-from bead_store.files import Disk
 from bead_store.projects import Projects
 from bead_store.review import ReviewFiles
 from bead_store.scan import Scan

@@ -16,7 +16,7 @@ from bead.facts import Sensitivity, Trust
 from bead.home import Home
 from bead.wire.store import ConfirmForget, ForgetKeys, Rekey, WriteFact
 from bead.wire.vault import OpenVersion, Seal, Unseal
-from bead_store import files
+from bead_store import disk
 from bead_store.app import Store
 from tests.bytescan import traces
 from tests.contract.store.crashes import CrashingOs, Ended, living
@@ -75,7 +75,7 @@ class Vaulting(RuleBasedStateMachine):
                 self.runner.run(self.store.sealing.seal(Seal(key=key)))
             return
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(files, "os", CrashingOs(last))
+            patch.setattr(disk, "os", CrashingOs(last))
             try:
                 self.runner.run(self.store.sealing.seal(Seal(key=key)))
             except Ended:

@@ -9,7 +9,7 @@ import pytest
 
 from bead.errors import NotFound
 from bead_store.catalogue import Catalogue
-from bead_store.files import Disk
+from bead_store.disk import Disk
 from bead_store.reading import Entry
 
 KEYS = [f"user/key-{number}" for number in range(40)]

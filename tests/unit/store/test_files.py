@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from bead.errors import DamagedFile, Unavailable, WritesStopped
+from bead_store import disk as writing
 from bead_store import files, layout
 from bead_store.asking import ask_refusing_disk
-from bead_store.files import Disk
+from bead_store.disk import Disk
 from bead_store.lanes import Lane
 from bead_store.lock import HomeLock
 from bead_store.review import ReviewFiles
@@ -153,7 +154,7 @@ async def test_a_full_disk_that_gets_room_is_well_again_without_another_write(sm
 def test_a_probe_never_makes_a_failed_fsync_good(tmp_path: Path) -> None:
     disk = Disk()
     disk.refusing = "the disk is full"
-    with recorded(files, fail={"fsync": OSError(errno.EIO, "Input/output error")}), pytest.raises(WritesStopped):
+    with recorded(writing, fail={"fsync": OSError(errno.EIO, "Input/output error")}), pytest.raises(WritesStopped):
         disk.probe(tmp_path)
     with pytest.raises(WritesStopped):
         disk.probe(tmp_path)
@@ -281,10 +282,10 @@ def _error_of(ask: Callable[[], object]) -> BaseException:
 def test_new_log_gets_its_name_synced_though_its_folder_could_not_be_opened_at_first(tmp_path: Path) -> None:
     disk = Disk()
     disk.make_directory(tmp_path / "raw")
-    with recorded(files, fail_open_of=tmp_path / "raw"), pytest.raises(Unavailable):
+    with recorded(writing, fail_open_of=tmp_path / "raw"), pytest.raises(Unavailable):
         disk.append(tmp_path / "raw" / "log", b"lost\n")
 
-    with recorded(files) as calls:
+    with recorded(writing) as calls:
         disk.append(tmp_path / "raw" / "log", b"kept\n")
         disk.sync_appended()
     assert sorted(calls.synced) == [tmp_path / "raw", tmp_path / "raw" / "log"]
@@ -295,7 +296,7 @@ def test_bytes_that_the_disk_has_lost_are_not_read_from_the_kernels_memory(tmp_p
     """After a failed fsync the page counts as clean: the next start would find there what a power cut takes."""
     disk = Disk()
     disk.append(tmp_path / "log", b"line\n")
-    with recorded(files, fail={"fsync": OSError(errno.EIO, "Input/output error")}) as calls:
+    with recorded(writing, fail={"fsync": OSError(errno.EIO, "Input/output error")}) as calls:
         with pytest.raises(WritesStopped):
             disk.sync_appended()
 
@@ -308,9 +309,9 @@ def test_nothing_is_synced_any_more_once_the_disk_has_lost_something(tmp_path: P
     """A group fsync may be under way when another file's fails: its file may be the one that was lost."""
     disk = Disk()
     disk.append(tmp_path / "log", b"line\n")
-    with recorded(files, fail={"fsync": OSError(errno.EIO, "Input/output error")}), pytest.raises(WritesStopped):
+    with recorded(writing, fail={"fsync": OSError(errno.EIO, "Input/output error")}), pytest.raises(WritesStopped):
         disk.overwrite(tmp_path / "log", [(0, b"LINE")])
 
-    with recorded(files) as calls, pytest.raises(WritesStopped):
+    with recorded(writing) as calls, pytest.raises(WritesStopped):
         disk.sync_appended()
     assert calls.synced == []

@@ -8,7 +8,7 @@ from bead.conversations import Block, BlockKind
 from bead.errors import NotConfirmed
 from bead_store import erasure, turnfile
 from bead_store.confirmations import LIFE_S, Confirmations
-from bead_store.files import Disk
+from bead_store.disk import Disk
 from bead_store.intents import Intent, Intents, Operation
 from bead_store.redaction import look_for, plan, redacted
 

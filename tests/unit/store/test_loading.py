@@ -8,7 +8,8 @@ import pytest
 from bead.errors import Unavailable
 from bead_evals.bench.homes import build_home
 from bead_store import loading
-from bead_store.files import Disk, stamp_of
+from bead_store.disk import Disk
+from bead_store.files import stamp_of
 from bead_store.loading import Place
 from bead_store.reading import Entry
 

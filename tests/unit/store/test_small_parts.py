@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bead.wire.store import AuditReport
 from bead_store import layout
 from bead_store.audit import Audit, first_broken_line, full_files, lines_of
-from bead_store.files import Disk
+from bead_store.disk import Disk
 from bead_store.names import conversation_name, file_name, word
 from bead_store.privacy import remove_private
 

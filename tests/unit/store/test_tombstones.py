@@ -8,7 +8,7 @@ import pytest
 
 from bead.errors import HomeUnusable
 from bead.home import Home
-from bead_store.files import Disk
+from bead_store.disk import Disk
 from bead_store.home import prepare
 from bead_store.tombstones import Tombstones
 

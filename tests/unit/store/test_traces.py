@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bead.wire.traces import TurnTrace
-from bead_store.files import Disk
+from bead_store.disk import Disk
 from bead_store.traces import MAX_DAYS, Traces
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from bead.conversations import Block, BlockKind
 from bead_store import use
-from bead_store.files import Disk
+from bead_store.disk import Disk
 from bead_store.use import Use
 
 NINE = datetime(2026, 11, 30, 9, 0, 0, 5, tzinfo=UTC)
