@@ -44,7 +44,7 @@ from bead_proxy.peer import Peers
 from bead_proxy.protocol import Reply, ReplyReader, Unreadable, Usage
 from bead_proxy.protocols import Provider, Route, Spoken, route
 from bead_proxy.rerank import Reranker
-from bead_proxy.tracing import Notes, OnTrace, Tracer
+from bead_proxy.tracing import UNREADABLE, Notes, OnTrace, Tracer
 
 METRICS = "/bead/metrics"
 USAGE = "/bead/usage"
@@ -220,6 +220,8 @@ class Proxy:
         prepared = await self._prepare(request, spoken, towards.model)
         upstream, on_reply = self._upstreams[towards.provider], prepared.on_reply
         if on_reply is None:
+            if prepared.notes is not None:
+                self._tracer.tell(prepared.notes, Usage(), 0)
             return await upstream.relay(request, towards.target, prepared.take_body())
         seen = _Seen(spoken)
         try:
@@ -248,15 +250,16 @@ class Proxy:
 
     async def _with_memory(self, request: web.Request, body: bytes, spoken: Spoken, model: str) -> Prepared:
         packed = Packed(body, request.headers.getall("Content-Encoding", ()))
+        caller = read_caller(request.headers)
+        closed = Notes(spoken.name, caller.harness or "", caller.session or "", abstained=UNREADABLE)
         try:
             opened = await packed.opened(self._most_read_bytes)
         except Unreadable as error:
             self._metrics.unread.labels(str(error)).inc()
-            return Prepared((body,))
+            return Prepared((body,), notes=closed)
         except Exception as error:
             self._failed_open("a packed request could not be opened; it goes on as it came", error)
-            return Prepared((body,))
-        caller = read_caller(request.headers)
+            return Prepared((body,), notes=closed)
         prepared = await self._memory.prepare(opened, caller, spoken.module.read_on, spoken.name, model)
         try:
             prepared.body = await packed.closed(opened, prepared.body)

@@ -34,7 +34,7 @@ from bead_proxy.permission import allows
 from bead_proxy.protocol import ModelRequest, Pieces, Reply, Unreadable, spliced
 from bead_proxy.recent import Chain, ReadOn, Recent
 from bead_proxy.rerank import Reranker
-from bead_proxy.tracing import Notes
+from bead_proxy.tracing import FAILED, OFF, TOO_LARGE, UNREADABLE, Notes
 from bead_proxy.visible import Visible
 
 T = TypeVar("T")
@@ -106,23 +106,25 @@ class Memory:
         self, body: bytes, caller: Caller, read_on: ReadOn, protocol: str = "", model: str = ""
     ) -> Prepared:
         """`body` with memory in it, at most `settings.memory_timeout_ms` later; as it came when anything is wrong."""
+        notes = Notes(protocol, caller.harness or "", caller.session or "")
         if caller.is_off:
-            return Prepared((body,))
+            return _untouched(body, notes, OFF)
         if len(body) > self._settings.inject_body_limit_mb << 20:
             self._metrics.unread.labels("too large").inc()
-            return Prepared((body,))
-        notes = Notes(protocol, caller.harness or "")
+            return _untouched(body, notes, TOO_LARGE)
+        why = FAILED
         try:
             return await self._prepare(body, caller, read_on, notes, model)
         except Unreadable as error:
             self._metrics.unread.labels(str(error)).inc()
+            why = UNREADABLE
         except NotLoaded as error:
-            self._metrics.trouble(str(error))
+            self._trouble(error, notes)
         except Exception as error:
             # The fail-open boundary: trouble with memory never breaks a request (I10).
             log_failure("memory failed; the request goes on without it", error)
             self._metrics.trouble(f"an error in the proxy ({type(error).__name__})")
-        return Prepared((body,))
+        return _untouched(body, notes, why)
 
     async def _prepare(self, body: bytes, caller: Caller, read_on: ReadOn, notes: Notes, model: str) -> Prepared:
         request, chain = self._recent.read(body, caller.session, read_on)
@@ -358,6 +360,12 @@ class _Where:
         session = self._session or session_name(f"thread-{positions[0]}")
         has_memory = allows(self._projects, project.name if project else "", self._directory)
         return Place(session, project, positions, is_off=not has_memory)
+
+
+def _untouched(body: bytes, notes: Notes, why: str) -> Prepared:
+    """The request as it came; its trace says why."""
+    notes.abstained = why
+    return Prepared((body,), notes=notes)
 
 
 def _with_headers(request: ModelRequest, caller: Caller, model: str) -> ModelRequest:

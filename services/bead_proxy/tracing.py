@@ -28,6 +28,10 @@ from bead_proxy.protocol import ModelRequest, Usage
 
 OnTrace = Callable[[TurnTrace], None]
 
+NO_SESSION = "unknown"
+"""Of a request that names none and was not read."""
+OFF, TOO_LARGE, UNREADABLE, FAILED = "off for this request", "too large", "unreadable", "failed"
+"""Why memory had nothing to do with a request."""
 MOST_WAITING = 500
 _ONE_TRY_S = 5.0
 _CHARACTERS_A_TOKEN = 4
@@ -40,6 +44,8 @@ class Notes:
 
     protocol: str
     harness: str
+    session: str = ""
+    """As the headers name it, for a request whose place is never known."""
     started: float = field(default_factory=time.perf_counter)
     at: datetime = field(default_factory=lambda: datetime.now(UTC))
     model: str = ""
@@ -104,7 +110,7 @@ class Tracer:
 
     def tell(self, notes: Notes, usage: Usage, status: int) -> None:
         """The answer to the request of `notes` has ended. Never waits and never raises."""
-        if notes.place is None:
+        if notes.place is None and not notes.abstained:
             return
         try:
             self._waiting.put_nowait((notes, usage, status))
@@ -146,17 +152,17 @@ class Tracer:
 
 
 def trace_of(notes: Notes, usage: Usage, status: int, step: str) -> TurnTrace:
-    """The trace of one request whose place is known."""
-    assert notes.place is not None, "a request has a place before it has a trace"
+    """The trace of one request; one that memory had nothing to do with says why, and may have no place."""
     place, chosen = notes.place, notes.chosen
+    session = place.session if place else notes.session or NO_SESSION
     recalled = chosen.recalled if chosen else None
     pinned = next((block for block in notes.blocks if block.kind is BlockKind.PINNED), None)
     return TurnTrace(
-        turn=f"{place.session}/{step}",
+        turn=f"{session}/{step}",
         at=notes.at.isoformat(timespec="milliseconds"),
-        session=place.session,
-        thread=place.thread,
-        project=place.scope,
+        session=session,
+        thread=place.thread if place else "",
+        project=place.scope if place else "",
         harness=notes.harness,
         protocol=notes.protocol,
         model=notes.model,

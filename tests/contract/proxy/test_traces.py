@@ -187,3 +187,24 @@ async def test_one_request_can_be_off(world: World, serve: Serve) -> None:
 
     assert world.forwarded() == [body(PERSON)]
     assert world.upstream.requests[0].header("x-bead-off") is None and not await world.turns()
+
+
+@pytest.mark.parametrize(
+    ("sent", "headers", "why"),
+    [
+        (body(PERSON), ("X-Bead-Off: 1",), "off for this request"),
+        (b'{"messages": 5}', (), "unreadable"),
+        (b"\x1f\x8b damaged", ("Content-Encoding: gzip",), "unreadable"),
+        (body("a" * (2 << 20)), (), "too large"),
+    ],
+)
+async def test_a_request_that_memory_does_not_touch_says_why(
+    world: World, serve: Serve, sent: bytes, headers: tuple[str, ...], why: str
+) -> None:
+    async with serve(inject_body_limit_mb=1) as proxy:
+        await proxy.ask(sent, "User-Agent: sample-cli/1.0", *headers)
+        [trace] = await world.traces(1)
+
+    assert world.upstream.requests[0].body == sent
+    assert (trace.session, trace.harness, trace.protocol, trace.abstained) == ("s1", "sample-cli", "anthropic", why)
+    assert trace.turn.startswith("s1/request-") and (trace.project, trace.selected) == ("", ())
