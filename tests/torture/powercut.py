@@ -26,6 +26,10 @@ GROUP_FSYNC_MS = 50
 HOME = "home"
 
 
+_OF_A_VERB = 1
+"""Borders of each verb that are looked at first."""
+
+
 class Round(NamedTuple):
     """A round of the workload, in a process of its own."""
 
@@ -132,7 +136,7 @@ def states(recording: Recording, limit: int, seed: int) -> list[State]:
     tails = list(enumerate(_tails(recording.operations)))
     borders = [state for at, tail in tails if _is_border(recording.operations, at) for state in _border(at, tail)]
     if len(borders) > limit // 2:
-        borders = rng.sample(borders, limit // 2)
+        borders = _of_every_verb(recording, borders, limit // 2, rng)
     found = dict.fromkeys(borders)
     inner = [(at, tail) for at, tail in tails if tail]
     for _ in range(20 * limit):
@@ -141,6 +145,16 @@ def states(recording: Recording, limit: int, seed: int) -> list[State]:
         at, tail = rng.choice(inner)
         found[State(at, tuple(sorted(rng.sample(tail, rng.randint(0, len(tail))))), "some")] = None
     return list(found)
+
+
+def _of_every_verb(recording: Recording, borders: Sequence[State], limit: int, rng: random.Random) -> list[State]:
+    """`limit` of `borders`: some of each verb, so that a short one is not missed, then at random."""
+    left = rng.sample(borders, len(borders))
+    by_verb: dict[str, list[State]] = {}
+    for state in left:
+        by_verb.setdefault(_during(_said(recording, state)), []).append(state)
+    first = [state for found in by_verb.values() for state in found[:_OF_A_VERB]]
+    return list(dict.fromkeys([*first, *left]))[: max(limit, len(first))]
 
 
 def _is_border(operations: Sequence[Operation], at: int) -> bool:
@@ -173,7 +187,7 @@ def cut_all(recording: Recording, chosen: Sequence[State], folder: Path, workers
 def _cut(recording: Recording, folder: Path, state: State) -> Outcome:
     own = folder / f"worker-{os.getpid()}"
     own.mkdir(exist_ok=True)
-    said = [entry.event for entry in recording.told if entry.log_bytes <= recording.operations[state.at].end]
+    said = _said(recording, state)
     try:
         violations = _open_again(recording, state, said, own)
     except (RuntimeError, TimeoutError) as error:
@@ -208,6 +222,11 @@ def build(recording: Recording, state: State, image: Path) -> None:
         for at in (*range(flushed + 1), *state.kept):
             file.seek(operations[at].offset)
             file.write(operations[at].data)
+
+
+def _said(recording: Recording, state: State) -> list[Event]:
+    """What the workload had told when the power went away."""
+    return [entry.event for entry in recording.told if entry.log_bytes <= recording.operations[state.at].end]
 
 
 def _during(said: Sequence[Event]) -> str:
