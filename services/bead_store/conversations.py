@@ -22,7 +22,7 @@ from bead_store.redaction import Wanted
 from bead_store.use import Use
 
 MAX_FILE_BYTES = 32 << 20
-MEMORY_BYTES = 24 << 20
+MEMORY_BYTES = 8 << 20
 """Text of blocks kept in memory, newest conversations first. An older one is read again when its own session asks;
 only a fork of something older than that gets new blocks, which costs a cache miss and no more."""
 MAX_BLOCK_BYTES = 256 << 10
