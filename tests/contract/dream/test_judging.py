@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
@@ -30,8 +31,8 @@ async def model() -> AsyncIterator[FakeModel]:
 
 
 @pytest.fixture
-def home(tmp_path: object) -> Home:
-    return Home(tmp_path / "home")  # type: ignore[operator]
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home")
 
 
 async def lived(house: House, turns: int = 1, score: float = 0.8) -> tuple[str, str]:
