@@ -181,12 +181,7 @@ class Disk:
         """
         with self._writing(path), self._appending:
             descriptor = self._descriptor(path)
-            before = os.fstat(descriptor).st_size
-            try:
-                _write_all(descriptor, data)
-            except OSError:
-                os.ftruncate(descriptor, before)
-                raise
+            _append_whole(descriptor, data)
             self.refusing = None
             self._note(os.fstat(descriptor))
         if self.on_append:
@@ -204,12 +199,7 @@ class Disk:
             self.make_directory(path.parent)
             descriptor = os.open(path, _APPEND, FILE_MODE)
             try:
-                size = os.fstat(descriptor).st_size
-                try:
-                    _write_all(descriptor, data)
-                except OSError:
-                    os.ftruncate(descriptor, size)
-                    raise
+                _append_whole(descriptor, data)
                 self._note(os.fstat(descriptor))
             finally:
                 close(descriptor)
@@ -225,12 +215,7 @@ class Disk:
             is_new = not path.exists()
             descriptor = os.open(path, _APPEND, FILE_MODE)
             try:
-                before = os.fstat(descriptor).st_size
-                try:
-                    _write_all(descriptor, data)
-                except OSError:
-                    os.ftruncate(descriptor, before)
-                    raise
+                _append_whole(descriptor, data)
                 self._sync(descriptor, path)
             finally:
                 close(descriptor)
@@ -498,6 +483,16 @@ def _drop_cached(descriptor: int) -> None:
     if sys.platform != "darwin":  # there the call is missing
         with contextlib.suppress(OSError):
             os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def _append_whole(descriptor: int, data: bytes) -> None:
+    """All of `data` behind what is there, or none of it."""
+    before = os.fstat(descriptor).st_size
+    try:
+        _write_all(descriptor, data)
+    except OSError:
+        os.ftruncate(descriptor, before)
+        raise
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
