@@ -14,7 +14,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge
 
 from bead.errors import BeadError, Unavailable
 from bead.settings import JobSettings, JobsSettings
-from bead.wire.jobs import MAX_MESSAGE, Job, JobName, JobResult, JobRun, JobTable
+from bead.wire.jobs import MAX_MESSAGE, Job, JobName, JobNoted, JobResult, JobRun, JobTable, NoteJob
 from bead_scheduler.timetable import due, next_moment
 
 Work = Callable[[], Awaitable[str]]
@@ -31,7 +31,7 @@ class Keeper(Protocol):
 
     async def jobs(self) -> JobTable: ...
 
-    async def keep_jobs(self, table: JobTable) -> None: ...
+    async def note_job(self, note: NoteJob) -> JobNoted: ...
 
 
 class Table:
@@ -54,7 +54,8 @@ class Table:
         self._clock = clock
         self._zone = zone
         self._jobs: dict[JobName, Job] = {}
-        self._others: tuple[Job, ...] = ()
+        self._ended: dict[JobName, NoteJob] = {}
+        """Ends that the store does not know of yet."""
         self._at_work = asyncio.Lock()
         self._runs = Counter("bead_job_runs", "Runs of jobs, by how they ended", ("job", "result"), registry=registry)
         self._took = Gauge("bead_job_seconds", "Time that the last run of a job took", ("job",), registry=registry)
@@ -64,14 +65,13 @@ class Table:
         async with self._at_work:
             if not self._jobs:
                 await self._load()
+            await self._note_ends()
+            if any(job.last and job.last.result is JobResult.RUNNING for job in self._jobs.values()):
+                await self._see_what_others_ended()
             for name in self._works:
-                if self._due(self._jobs[name]) is None:
-                    continue
-                await self._catch_up_with_others()
-                job = self._jobs[name]
-                moment = self._due(job)
+                moment = self._due(self._jobs[name])
                 if moment is not None:
-                    await self._run(job, moment)
+                    await self._run(name, JobRun(due=moment, started=self._clock()))
 
     def jobs(self) -> tuple[Job, ...]:
         """The table as it is now; empty before the store has answered."""
@@ -90,17 +90,22 @@ class Table:
     async def _load(self) -> None:
         known = {job.name: job for job in (await self._keeper.jobs()).jobs}
         now = self._clock()
-        jobs = {name: self._line(name, known.get(name), now) for name in self._works}
-        self._others = tuple(job for name, job in known.items() if name not in jobs)
-        await self._keeper.keep_jobs(JobTable(jobs=(*jobs.values(), *self._others)))
+        jobs = {}
+        for name in self._works:
+            line, kept = self._line(name, known.get(name), now), known.get(name)
+            jobs[name] = line if line == kept else await self._noted(line, kept)
         self._jobs = jobs
 
-    async def _catch_up_with_others(self) -> None:
-        """Another scheduler on this home may have run a job: what the store has noted since counts."""
+    async def _noted(self, line: Job, seen: Job | None) -> Job:
+        """`line`, kept by the store; with the run that another scheduler on this home has begun since, if one has."""
+        noted = await self._keeper.note_job(NoteJob(job=line, seen=_began(seen)))
+        return line if noted.is_noted else self._with_next(line.model_copy(update={"last": noted.job.last}))
+
+    async def _see_what_others_ended(self) -> None:
         for kept in (await self._keeper.jobs()).jobs:
             own = self._jobs.get(kept.name)
-            if own and kept.last and (own.last is None or kept.last.started > own.last.started):
-                self._jobs[kept.name] = self._with_next(own.model_copy(update={"last": kept.last}))
+            if own and own.last and _began(kept) == _began(own):
+                self._jobs[kept.name] = own.model_copy(update={"last": kept.last})
 
     def _line(self, name: JobName, known: Job | None, now: datetime) -> Job:
         setting: JobSettings = getattr(self._settings, name.value)
@@ -116,16 +121,22 @@ class Table:
         moment = due(job.at, job.since, last, now, self._zone) or next_moment(job.at, now, self._zone)
         return job.model_copy(update={"next": moment if job.is_on else None})
 
-    async def _run(self, job: Job, moment: datetime) -> None:
-        run = JobRun(due=moment, started=self._clock())
-        await self._note(job.model_copy(update={"last": run}))
+    async def _run(self, name: JobName, run: JobRun) -> None:
+        """Unless another scheduler on this home was first: the store lets one of them note that it begins."""
+        job = self._jobs[name]
+        begun = self._with_next(job.model_copy(update={"last": run}))
+        self._jobs[name] = await self._noted(begun, job)
+        if self._jobs[name] is not begun:
+            return
         began = time.monotonic()
-        result, message = await self._outcome(job.name)
-        self._took.labels(job.name).set(time.monotonic() - began)
-        self._runs.labels(job.name, result).inc()
-        log.info("job ended", job=job.name.value, result=result.value)
+        result, message = await self._outcome(name)
+        self._took.labels(name).set(time.monotonic() - began)
+        self._runs.labels(name, result).inc()
+        log.info("job ended", job=name.value, result=result.value)
         ended = run.model_copy(update={"ended": self._clock(), "result": result, "message": message[:MAX_MESSAGE]})
-        await self._note(job.model_copy(update={"last": ended}))
+        self._jobs[name] = self._with_next(job.model_copy(update={"last": ended}))
+        self._ended[name] = NoteJob(job=self._jobs[name], seen=run.started)
+        await self._note_ends()
 
     async def _outcome(self, name: JobName) -> tuple[JobResult, str]:
         try:
@@ -145,10 +156,14 @@ class Table:
         log.error("job broke", job=name.value, error=type(error).__name__)
         return JobResult.FAILED, f"it broke ({type(error).__name__}); `bead logs` has the time"
 
-    async def _note(self, job: Job) -> None:
-        jobs = {**self._jobs, job.name: self._with_next(job)}
-        self._jobs = jobs
-        await self._keeper.keep_jobs(JobTable(jobs=(*jobs.values(), *self._others)))
+    async def _note_ends(self) -> None:
+        for name, note in list(self._ended.items()):
+            await self._keeper.note_job(note)
+            del self._ended[name]
+
+
+def _began(job: Job | None) -> datetime | None:
+    return job.last.started if job and job.last else None
 
 
 async def look_quietly(table: Table) -> None:

@@ -32,7 +32,7 @@ SCOPES: Mapping[str, tuple[str, ...]] = {
         "GET /v1/damage",
         "GET /v1/audit/verify",
         "GET /v1/jobs",
-        "PUT /v1/jobs",
+        "POST /v1/jobs/note",
         "POST /v1/use/refresh",
         "POST /v1/conversations/clear",
         "POST /v1/backup",

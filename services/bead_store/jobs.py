@@ -4,14 +4,14 @@ Beside it the store's own part of a job that has no other place: clearing old co
 """
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 from pydantic import ValidationError
 
-from bead.wire.jobs import ConversationsCleared, JobTable
+from bead.wire.jobs import ConversationsCleared, Job, JobNoted, JobTable, NoteJob
 from bead_store import files
 from bead_store.disk import Disk
 
@@ -22,7 +22,7 @@ _MAX_BYTES = 256 << 10
 
 
 class Jobs:
-    """One home's table; read and replaced in one lane."""
+    """One home's table; read and noted in one lane, so that of two notes one is first."""
 
     def __init__(self, path: Path, disk: Disk) -> None:
         self._path = path
@@ -35,12 +35,20 @@ class Jobs:
         except (FileNotFoundError, ValidationError):
             return JobTable()
 
-    def keep(self, table: JobTable) -> None:
-        """Put `table` in the place of the last one, durable.
+    def note(self, note: NoteJob) -> JobNoted:
+        """One line of the table, durable; left as it is when its last run is not the one that `note` has seen.
 
         Raises:
             Unavailable: the disk refused; the old table is whole.
         """
+        kept = {job.name: job for job in self.read().jobs}
+        line = kept.get(note.job.name)
+        if line is not None and _began(line) != note.seen:
+            return JobNoted(is_noted=False, job=line)
+        self._keep(JobTable(jobs=tuple((kept | {note.job.name: note.job}).values())))
+        return JobNoted(is_noted=True, job=note.job)
+
+    def _keep(self, table: JobTable) -> None:
         data = table.model_dump_json(indent=1).encode()
         try:
             self._disk.create(self._path, data)
@@ -48,16 +56,20 @@ class Jobs:
             self._disk.replace(self._path, data)
 
 
+def _began(job: Job) -> datetime | None:
+    return job.last.started if job.last else None
+
+
 def add_job_routes(api: FastAPI, store: Callable[[], "Store"]) -> None:
-    """`GET` and `PUT /v1/jobs`, and the job that clears conversations."""
+    """The table of jobs, noting one line of it, and the job that clears conversations."""
 
     @api.get("/v1/jobs")
     async def read() -> JobTable:
         return await store().slow_lane.run(store().jobs.read)
 
-    @api.put("/v1/jobs", status_code=204)
-    async def keep(table: JobTable) -> None:
-        await store().slow_lane.run(store().jobs.keep, table)
+    @api.post("/v1/jobs/note")
+    async def note(line: NoteJob) -> JobNoted:
+        return await store().slow_lane.run(store().jobs.note, line)
 
     @api.post("/v1/conversations/clear")
     async def clear() -> ConversationsCleared:

@@ -38,7 +38,7 @@ from bead.wire.drafts import is_drained_tag
 from bead.wire.dream import Calibration
 from bead.wire.forget import ConfirmSelected, SelectForget, SelectPreview
 from bead.wire.health import Health
-from bead.wire.jobs import ConversationsCleared, JobTable
+from bead.wire.jobs import ConversationsCleared, JobNoted, JobTable, NoteJob
 from bead.wire.store import (
     AGENT_FACTS_A_SESSION,
     Acknowledge,
@@ -622,9 +622,14 @@ def _add_routes(api: FastAPI, store: FakeStore) -> None:
     async def jobs() -> JobTable:
         return store.jobs
 
-    @api.put("/v1/jobs", status_code=204)
-    async def keep_jobs(table: JobTable) -> None:
-        store.jobs = table
+    @api.post("/v1/jobs/note")
+    async def note_job(note: NoteJob) -> JobNoted:
+        kept = {job.name: job for job in store.jobs.jobs}
+        line = kept.get(note.job.name)
+        if line is not None and (line.last.started if line.last else None) != note.seen:
+            return JobNoted(is_noted=False, job=line)
+        store.jobs = JobTable(jobs=tuple((kept | {note.job.name: note.job}).values()))
+        return JobNoted(is_noted=True, job=note.job)
 
     @api.post("/v1/conversations/clear")
     async def clear_conversations() -> ConversationsCleared:

@@ -7,7 +7,7 @@ import aiohttp
 import pytest
 
 from bead.home import Home
-from bead.wire.jobs import Job, JobName, JobResult, JobRun, JobTable
+from bead.wire.jobs import Job, JobName, JobResult, JobRun, NoteJob
 from tests.web.person import Person
 from tests.web.running import SESSION, Running, running, trace
 
@@ -73,7 +73,8 @@ async def test_the_jobs_are_shown_with_their_last_and_next_run(furnished: Runnin
     failed = JobRun(due=at, started=at, ended=at, result=JobResult.FAILED, message="the model was not there")
     dream = Job(name=JobName.DREAM, is_on=True, at="03:30", since=at, last=failed, next=at + timedelta(days=1))
     drain = Job(name=JobName.DRAIN, is_on=False, at="03:20", since=at)
-    await furnished.store.keep_jobs(JobTable(jobs=(drain, dream)))
+    for job in (drain, dream):
+        assert (await furnished.store.note_job(NoteJob(job=job))).is_noted
     text = (await (await Person.come_in(furnished)).see("/reports")).text
     for words in ("drain", "off", "never", "dream", "03:30", "failed", "the model was not there", "1 Dec 2026, 03:30"):
         assert words in text, words

@@ -12,7 +12,7 @@ from bead.wire.dream import Calibration
 from bead.wire.episodes import EpisodeList, EpisodeView, EpisodeWritten, WriteEpisode
 from bead.wire.forget import ConfirmSelected, SelectForget, SelectPreview
 from bead.wire.health import Health
-from bead.wire.jobs import ConversationsCleared, JobTable
+from bead.wire.jobs import ConversationsCleared, JobNoted, JobTable, NoteJob
 from bead.wire.store import (
     Acknowledge,
     AppendTurn,
@@ -202,9 +202,10 @@ class StoreClient:
         """The scheduler's table as it was kept last."""
         return JobTable.model_validate_json(await call(self._bus, "GET", "/v1/jobs"))
 
-    async def keep_jobs(self, table: JobTable) -> None:
-        """Keep the scheduler's table."""
-        await call(self._bus, "PUT", "/v1/jobs", table.model_dump_json().encode())
+    async def note_job(self, note: NoteJob) -> JobNoted:
+        """Keep one line of the scheduler's table, unless a run has begun that the note has not seen."""
+        body = note.model_dump_json().encode()
+        return JobNoted.model_validate_json(await call(self._bus, "POST", "/v1/jobs/note", body))
 
     async def backup(self, request: StartBackup) -> BackupDone:
         """Bring a backup up to date; everything in it is durable when this returns.

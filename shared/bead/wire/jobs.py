@@ -65,9 +65,25 @@ class Job(Model):
 
 
 class JobTable(Model):
-    """`GET` and `PUT /v1/jobs` of the store; `GET /v1/jobs` of the scheduler."""
+    """`GET /v1/jobs` of the store and of the scheduler."""
 
     jobs: tuple[Job, ...] = Field(default=(), max_length=MAX_JOBS)
+
+
+class NoteJob(Model):
+    """`POST /v1/jobs/note` of the store: this line in the place of the last one, unless a run has begun since."""
+
+    job: Job
+    seen: AwareDatetime | None = None
+    """When the last run began that the writer knows of; None: it knows of none."""
+
+
+class JobNoted(Model):
+    """The answer: of two schedulers that begin one job at the same time, one is told no."""
+
+    is_noted: bool
+    job: Job
+    """The line as it is kept now."""
 
 
 class ConversationsCleared(Model):

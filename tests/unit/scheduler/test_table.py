@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry
 
 from bead.errors import Unavailable
 from bead.settings import JobSettings, JobsSettings
-from bead.wire.jobs import MAX_MESSAGE, Job, JobName, JobResult, JobTable
+from bead.wire.jobs import MAX_MESSAGE, Job, JobName, JobNoted, JobResult, JobTable, NoteJob
 from bead_scheduler.table import Table, Work, look_quietly
 
 
@@ -18,18 +18,23 @@ class Keeper:
     def __init__(self) -> None:
         self.table = JobTable()
         self.is_away = False
-        self.seen: list[JobTable] = []
 
     async def jobs(self) -> JobTable:
         if self.is_away:
             raise Unavailable("the store does not answer")
+        await asyncio.sleep(0)
         return self.table
 
-    async def keep_jobs(self, table: JobTable) -> None:
+    async def note_job(self, note: NoteJob) -> JobNoted:
         if self.is_away:
             raise Unavailable("the store does not answer")
-        self.seen.append(table)
-        self.table = JobTable.model_validate_json(table.model_dump_json())
+        await asyncio.sleep(0)  # a round trip, in which another may come first
+        kept = {job.name: job for job in self.table.jobs}
+        line = kept.get(note.job.name)
+        if line and (line.last.started if line.last else None) != note.seen:
+            return JobNoted(is_noted=False, job=line)
+        self.table = JobTable(jobs=tuple((kept | {note.job.name: note.job}).values()))
+        return JobNoted(is_noted=True, job=note.job)
 
 
 class Machine:
@@ -41,6 +46,7 @@ class Machine:
         self.ran: list[JobName] = []
         self.fails: dict[JobName, Exception] = {}
         self.hangs: set[JobName] = set()
+        self.outlasts_store: set[JobName] = set()
         self.longest_s = 60.0
         self.settings = JobsSettings()
         self.table = self.start()
@@ -64,6 +70,7 @@ class Machine:
             self.ran.append(name)
             if name in self.hangs:
                 await asyncio.Event().wait()
+            self.keeper.is_away = name in self.outlasts_store
             if name in self.fails:
                 raise self.fails[name]
             return f"did {name}"
@@ -202,3 +209,44 @@ async def test_of_two_schedulers_on_one_home_one_runs_the_night(machine: Machine
 
     assert machine.ran == [JobName.STATE, JobName.DREAM, JobName.STORE]
     assert {each.last.result for each in second.jobs() if each.last} == {JobResult.DONE}
+
+
+async def test_of_two_that_look_in_the_same_moment_one_runs_each_job(machine: Machine) -> None:
+    """Both have seen the same table, and each asks before the other was answered."""
+    first = machine.table
+    second = machine.start()
+    await second.look()
+    machine.now = NIGHT
+    machine.ran.clear()
+
+    await asyncio.gather(first.look(), second.look())
+
+    assert sorted(machine.ran) == sorted([JobName.STATE, JobName.DREAM, JobName.STORE])
+    await asyncio.gather(first.look(), second.look())
+    assert first.jobs() == second.jobs()
+    assert {each.last.result for each in second.jobs() if each.last} == {JobResult.DONE}
+
+
+async def test_a_scheduler_that_knows_an_older_table_takes_no_run_back(machine: Machine) -> None:
+    old = machine.table
+    machine.start()
+    await machine.at(NIGHT)
+    ran = machine.keeper.table
+
+    await old.look()
+
+    assert {each.name: each.last for each in machine.keeper.table.jobs} == {each.name: each.last for each in ran.jobs}
+
+
+async def test_an_end_that_the_store_did_not_hear_is_told_it_later(machine: Machine) -> None:
+    machine.outlasts_store = {JobName.STATE}
+    machine.start(JobName.STATE)
+    machine.now = NIGHT
+    await look_quietly(machine.table)
+    last = job(machine, JobName.STATE).last
+    assert last is not None and last.result is JobResult.RUNNING
+
+    machine.keeper.is_away = False
+    await machine.table.look()
+    last = job(machine, JobName.STATE).last
+    assert last is not None and last.result is JobResult.DONE
