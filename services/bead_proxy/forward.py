@@ -15,6 +15,7 @@ from yarl import URL
 
 from bead.errors import BadRequest
 from bead_proxy.answers import GIVEN, provider_error
+from bead_proxy.lettinggo import let_go_of_address, let_go_of_frames
 from bead_proxy.listening import HEAD_LIMIT
 from bead_proxy.oddheaders import Odd, decoded, write_odd
 from bead_proxy.outbound import Outbound, is_loopback, shown
@@ -109,7 +110,10 @@ class Upstream:
                 proxy=self._proxy,
             )
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
+            let_go_of_frames(error)
             return provider_error(502, "api_error", f"cannot reach {self._named()} ({type(error).__name__})")
+        finally:
+            let_go_of_address(target)
         del upload
         async with answer:
             return await _send_back(request, answer, watch)

@@ -18,6 +18,8 @@ from aiohttp import web
 from aiohttp.http_parser import HttpRequestParserPy
 from aiohttp.web_protocol import RequestHandler, RequestPayloadError
 
+from bead_proxy.lettinggo import let_go_of_frames
+
 HEAD_LIMIT = 256 * 1024
 """Longest request target, and longest header field, in either direction."""
 
@@ -75,8 +77,10 @@ class _Handler(RequestHandler):
         if self._current_request is None and not self._messages and self._is_for_the_slow_parser(data):
             self._parser = self._slow_parser()
         super().data_received(data)
-        if self._messages and (reading := self._current_request) is not None:
-            self._tell_of_a_bad_body(reading)
+        error = getattr(self._messages[-1][0], "exc", None) if self._messages else None
+        if error is not None:
+            let_go_of_frames(error)
+            self._tell_of_a_bad_body()
 
     def _is_for_the_slow_parser(self, data: bytes) -> bool:
         begins = _BEGINNING.match(data)
@@ -93,9 +97,9 @@ class _Handler(RequestHandler):
             auto_decompress=False,
         )
 
-    def _tell_of_a_bad_body(self, reading: web.BaseRequest) -> None:
-        error = getattr(self._messages[-1][0], "exc", None)
-        if error is not None and not reading.content.is_eof() and reading.content.exception() is None:
+    def _tell_of_a_bad_body(self) -> None:
+        reading = self._current_request
+        if reading is not None and not reading.content.is_eof() and reading.content.exception() is None:
             reading.content.set_exception(RequestPayloadError("the body is not well formed"))
 
 
